@@ -1,0 +1,39 @@
+"""The functions of the package that belong to no session: which engine runs, and looks at single files."""
+
+from __future__ import annotations
+
+from . import scan
+from .inspection import inspect_path
+from .types import Inspection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+
+def engine() -> str:
+    """The engine that reads: "native" or "fallback". SAFEPOINT_ENGINE chooses, before the first use."""
+    return scan.ENGINE
+
+
+def inspect_file(
+    path: str | os.PathLike[str], tick: Callable[[int], object] | None = None
+) -> Inspection:
+    """What stands at `path`: a session folder, one segment, or any JSONL file. Changes nothing.
+
+    Never raises for what it finds: state `missing` or `unreadable` says what cannot be looked at.
+    `tick(bytes_done)` is called now and then; what it raises ends the look.
+    """
+    return inspect_path(path, tick)
+
+
+def verify(
+    path: str | os.PathLike[str],
+    threads: int | None = None,
+    tick: Callable[[int], object] | None = None,
+) -> Inspection:
+    """As `inspect_file`, every record from the first. `threads` bounds how many may be used; one is."""
+    if threads is not None and threads < 1:
+        raise ValueError("threads must be at least 1")
+    return inspect_path(path, tick)

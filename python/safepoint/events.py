@@ -1,0 +1,186 @@
+"""Encodes and decodes the caller's `data`: what goes in comes back as the same value, or nothing is written.
+
+orjson does the work where it is exact; where it refuses (lone surrogates, integers past 64 bits) or would
+change a value (NaN to null, names that are no strings), the standard library or an error steps in.
+"""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+
+from .errors import InvalidEventError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Default = Callable[[Any], Any]
+
+DATA_DEPTH_MAX = 199
+"""Deepest nesting of `data`: a record adds one level, and 200 is the limit of a well-formed line."""
+TYPE_CHARS_MAX = 128
+KEY_CHARS_MAX = 512
+"""Longest idempotency key: checkpoints repeat the newest 1,024 of them."""
+
+_TYPE = re.compile(r"[!#-\[\]-~]{1,128}")
+_LONG_DIGITS = re.compile(rb"[0-9]{19}")
+"""orjson turns integers past 64 bits into floats; 19 digits may be one, so the standard library decodes."""
+_BLOB_NAME = re.compile(r"\$+blob")
+_SEPARATORS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
+"""JSON allows them raw, but readers in other languages split lines there."""
+
+
+class _Unencodable(Exception):
+    """A value that JSON cannot hold; `steps` leads to it, innermost first."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.steps: list[str] = []
+
+
+def encode_data(value: Any, default: Default | None = None) -> bytes:
+    """`value` as one line of JSON in UTF-8.
+
+    `default(value)` is asked for anything but dict, list, tuple, str, int, float, bool and None (dataclasses,
+    dates, UUIDs and enums too). InvalidEventError names the path of what cannot be encoded.
+    """
+    try:
+        plain = _plain(value, default, DATA_DEPTH_MAX)
+    except _Unencodable as problem:
+        path = "data" + "".join(reversed(problem.steps))
+        raise InvalidEventError(f"{path}: {problem}. Nothing was written.") from None
+    text = _dumps(plain)
+    for raw, escaped in _SEPARATORS:
+        if raw in text:
+            text = text.replace(raw, escaped)
+    return text
+
+
+def decode_data(raw: bytes) -> Any:
+    """The value that `encode_data` was given. ValueError if `raw` is no JSON text."""
+    value = decode_json(raw)
+    return _without_escapes(value) if b'$blob"' in raw else value
+
+
+def decode_json(raw: bytes) -> Any:
+    """The value of a JSON text as the standard library decodes it, by orjson where it is exact. ValueError."""
+    if not _LONG_DIGITS.search(raw):
+        import orjson
+
+        try:
+            return orjson.loads(raw)
+        except ValueError:
+            pass
+    import json
+
+    return json.loads(raw.decode("utf-8"))
+
+
+def encode_key(key: str) -> bytes:
+    """An idempotency key as a JSON string. InvalidEventError if it is no string or too long."""
+    if not isinstance(key, str) or not 0 < len(key) <= KEY_CHARS_MAX:
+        raise InvalidEventError(
+            f"key must be a string of 1 to {KEY_CHARS_MAX} characters. Nothing was written."
+        )
+    return encode_data(str(key))
+
+
+def check_type(type: str) -> None:
+    """InvalidEventError unless `type` is 1 to 128 printable ASCII characters but space, `"` and `\\`."""
+    if not isinstance(type, str) or not _TYPE.fullmatch(type):
+        raise InvalidEventError(
+            f"an event's type is 1 to {TYPE_CHARS_MAX} printable ASCII characters without space, quote "
+            "and backslash. Nothing was written."
+        )
+
+
+def _plain(value: Any, default: Default | None, depth: int) -> Any:
+    """`value` with exact types only; the same object where nothing had to change."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if kind is float:
+        if not isfinite(value):
+            raise _Unencodable("JSON has no NaN and no infinities")
+        return value
+    if kind is dict:
+        return _plain_dict(value, default, depth)
+    if kind is list or kind is tuple:
+        return _plain_list(value, default, depth)
+    return _plain(_converted(value, default), default, depth - 1)
+
+
+def _plain_dict(value: dict[Any, Any], default: Default | None, depth: int) -> dict[str, Any]:
+    _check_depth(depth)
+    changes = {}
+    for name, item in value.items():
+        if type(name) is not str:
+            raise _Unencodable("a name in an object must be a string")
+        kind = type(item)
+        if kind is not str and kind is not int and kind is not bool and item is not None:
+            try:
+                plain = _plain(item, default, depth - 1)
+            except _Unencodable as problem:
+                problem.steps.append(f"[{name!r}]")
+                raise
+            if plain is not item:
+                changes[name] = plain
+    if changes:
+        value = {**value, **changes}
+    if any(name[:1] == "$" and _BLOB_NAME.fullmatch(name) for name in value):
+        value = {("$" + n if _BLOB_NAME.fullmatch(n) else n): item for n, item in value.items()}
+    return value
+
+
+def _plain_list(value: Any, default: Default | None, depth: int) -> Any:
+    _check_depth(depth)
+    items = []
+    for place, item in enumerate(value):
+        try:
+            items.append(_plain(item, default, depth - 1))
+        except _Unencodable as problem:
+            problem.steps.append(f"[{place}]")
+            raise
+    return items
+
+
+def _converted(value: Any, default: Default | None) -> Any:
+    if default is None:
+        name = type(value).__name__
+        raise _Unencodable(f"{name} is not a JSON type; give default= to convert it")
+    return default(value)
+
+
+def _check_depth(depth: int) -> None:
+    if depth <= 0:
+        raise _Unencodable(f"nested more than {DATA_DEPTH_MAX} deep")
+
+
+def _dumps(plain: Any) -> bytes:
+    import orjson
+
+    try:
+        return orjson.dumps(plain)
+    except (TypeError, ValueError):
+        pass
+    import json
+
+    try:
+        return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode("ascii")
+    except (ValueError, RecursionError):
+        raise InvalidEventError(
+            "data: an integer has too many digits to be decoded again. Nothing was written."
+        ) from None
+
+
+def _without_escapes(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            (name[1:] if name[:2] == "$$" and _BLOB_NAME.fullmatch(name) else name): _without_escapes(item)
+            for name, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_without_escapes(item) for item in value]
+    return value

@@ -1,0 +1,280 @@
+"""Reads the events of one session, beside its writer too, and never writes.
+
+Forward, every batch that is given came out of one read, so that a writer that takes a failed append back can
+never be seen half. Damage is believed when two reads in a row give the same bytes and the same segments.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import scan
+from .errors import CorruptLogError
+from .events import decode_data
+from .files import Directory
+from .log import LogView
+from .recovery import Place, finding_of, look
+from .types import Event, Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+READ_BYTES = 256 << 10
+"""One read of a forward pass; doubled for a batch that does not fit."""
+LOOKS_MAX = 50
+"""How often the end of a log that is being written may change before its watermark is believed."""
+
+
+class LogReader:
+    """Walks forward batch by batch from a place in the log, over the ends of segments."""
+
+    def __init__(self, directory: Directory, place: Place) -> None:
+        self._directory = directory
+        self._view = LogView(directory)
+        self._number = place.segment
+        self._offset = place.offset
+        """A batch boundary: everything before it was given, or lies before the place we began at."""
+        self.next_seq = place.seq
+        """The first seq that was not given yet."""
+        self._skipping = True
+        """At the begin of a segment: carried records may have been given already."""
+
+    def batches(self) -> Iterator[list[Event]]:
+        """Whole batches, up to the end of the log. CorruptLogError for damage below the watermark."""
+        before = None
+        looks = 0
+        while True:
+            data, events, used = self._read_batches()
+            if used:
+                self._offset += used
+                yield from events
+                continue
+            if self._go_on():
+                continue
+            seen = (self._offset, data, self._view.numbers)
+            if seen != before:
+                before = seen
+                self._refresh()
+                continue
+            last = self._last_without_newline(data)
+            if last is not None:
+                self.next_seq += 1
+                yield [last]
+            if self._is_at_end(data if last is None else b"") or looks >= LOOKS_MAX:
+                return
+            looks += 1
+            before = None
+            self._refresh()
+
+    def close(self) -> None:
+        """Closes the segments that are open."""
+        self._view.close()
+
+    def _read_batches(self) -> tuple[bytes, list[list[Event]], int]:
+        """One read's worth: (what was read, its whole batches, their length in bytes)."""
+        want = READ_BYTES
+        header = self._view.header(self._number) if self._number in self._view.numbers else None
+        if header is None:
+            raise self._corrupt(self._header_problem())
+        self._offset = max(self._offset, header.length)
+        while True:
+            limit = self._limit() - self._offset
+            data = os.pread(self._view.fd(self._number), max(0, min(want, limit)), self._offset)
+            events, used = self._parse(data, header.seed)
+            if used or len(data) < want:
+                return data, events, used
+            want *= 2
+
+    def _limit(self) -> int:
+        """Where the segment ends for ever, or how far the active one goes right now."""
+        if self._number != self._view.newest:
+            return self._view.end(self._number)
+        return os.fstat(self._view.fd(self._number)).st_size
+
+    def _parse(self, data: bytes, seed: int) -> tuple[list[list[Event]], int]:
+        batches: list[list[Event]] = []
+        batch: list[Event] = []
+        used = begin = 0
+        more = -1
+        while (stop := data.find(b"\n", begin) + 1) > 0:
+            line = data[begin:stop]
+            record = scan.parse_record(line, seed)
+            if record is None or record[0] < 0:
+                break
+            if self._skipping and record[0] < self.next_seq:
+                used = begin = stop
+                continue
+            self._skipping = False
+            if record[0] != self.next_seq + len(batch) or (batch and record[6] != more - 1):
+                break
+            batch.append(event_of(record, line))
+            more = record[6]
+            begin = stop
+            if more <= 0:
+                batches.append(batch)
+                self.next_seq += len(batch)
+                batch, used = [], stop
+        return batches, used
+
+    def _go_on(self) -> bool:
+        """Goes over to the next segment where this one has ended; whether it did."""
+        if self._number == self._view.newest or self._offset < self._view.end(self._number):
+            return False
+        self._number += 1
+        self._offset = 0
+        self._skipping = True
+        return True
+
+    def _refresh(self) -> None:
+        """Looks at the list of segments again; a new one says where ours ends."""
+        self._view.close()
+        self._view = LogView(self._directory)
+
+    def _last_without_newline(self, data: bytes) -> Event | None:
+        """The last record of a log at rest counts although its newline is missing."""
+        header = self._view.header(self._number)
+        if not data or b"\n" in data or self._number != self._view.newest or header is None:
+            return None
+        record = scan.parse_record(data, header.seed)
+        if record is None or record[0] != self.next_seq or record[6] > 0:
+            return None
+        with look(self._directory, whole=False) as facts:
+            return None if facts.writer == "live" else event_of(record, data)
+
+    def _is_at_end(self, rest: bytes) -> bool:
+        """Whether nothing durable follows. CorruptLogError if something durable does not verify."""
+        with look(self._directory, whole=False) as facts:
+            if facts.watermark <= self.next_seq:
+                return True
+            if facts.writer == "live" and facts.end.seq > self.next_seq and not rest:
+                return False
+        raise self._corrupt(self._damage(rest))
+
+    def _damage(self, rest: bytes) -> Finding:
+        header = self._view.header(self._number)
+        if rest and header is not None:
+            fd, stop = self._view.fd(self._number), self._limit()
+            found = scan.walk(fd, self._offset, stop, header.seed, self.next_seq, False)[6]
+            damage = [finding_of(self._number, one) for one in found]
+            for one in damage:
+                if not one.information:
+                    return one
+        return Finding("short", self._offset, 0, self._number)
+
+    def _header_problem(self) -> Finding:
+        if self._number not in self._view.numbers:
+            return Finding("missing", 0, 0, self._number)
+        return self._view.problem(self._number) or Finding("missing", 0, 0, self._number)
+
+    def _corrupt(self, finding: Finding) -> CorruptLogError:
+        return corrupt_error(self._directory.path, finding)
+
+
+def read_forward(directory: Directory, start: int, stop: int | None) -> Iterator[Event]:
+    """The events with start <= seq < stop, in order."""
+    reader = LogReader(directory, place_before(directory, start))
+    try:
+        for batch in reader.batches():
+            for event in batch:
+                if stop is not None and event.seq >= stop:
+                    return
+                if event.seq >= start:
+                    yield event
+    finally:
+        reader.close()
+
+
+def read_from(directory: Directory, place: Place) -> Iterator[Event]:
+    """The events from a batch boundary to the end of the log."""
+    reader = LogReader(directory, place)
+    try:
+        for batch in reader.batches():
+            yield from batch
+    finally:
+        reader.close()
+
+
+def read_backward(directory: Directory, start: int, stop: int | None) -> Iterator[Event]:
+    """The events with start <= seq < stop, newest first. CorruptLogError where damage is met."""
+    with look(directory, whole=False) as facts:
+        if facts.state == "corrupt":
+            finding = facts.damage
+            assert finding is not None
+            raise corrupt_error(directory.path, finding)
+        number, end, expected = facts.end.segment, facts.end.offset, facts.end.seq
+        while number in facts.view.numbers and expected > start:
+            for event in _segment_backward(facts.view, number, end, expected):
+                if event.seq < start:
+                    return
+                if stop is None or event.seq < stop:
+                    yield event
+                expected = event.seq
+            number -= 1
+            end = facts.view.end(number) if number in facts.view.numbers else 0
+        if expected > start:
+            raise corrupt_error(directory.path, Finding("missing", 0, 0, number))
+
+
+def _segment_backward(view: LogView, number: int, end: int, expected: int) -> Iterator[Event]:
+    header = view.header(number)
+    if header is None:
+        raise corrupt_error(
+            view.directory.path, view.problem(number) or Finding("missing", 0, 0, number)
+        )
+    while end > header.length:
+        for offset, length, _ in scan.lines_backward(view.fd(number), header.length, end, 256):
+            line = scan.read_exactly(view.fd(number), offset, length)
+            record = scan.parse_record(line, header.seed)
+            if record is None or record[0] != expected - 1:
+                raise corrupt_error(
+                    view.directory.path, _line_finding(view, number, offset, length, expected)
+                )
+            yield event_of(record, line)
+            expected, end = record[0], offset
+
+
+def _line_finding(view: LogView, number: int, offset: int, length: int, expected: int) -> Finding:
+    """What is wrong with one line, by the same walk that inspect uses."""
+    header = view.header(number)
+    assert header is not None
+    fd, stop = view.fd(number), offset + length
+    found = scan.walk(fd, offset, stop, header.seed, max(0, expected - 1), False)[6]
+    damage = [finding_of(number, one) for one in found]
+    real = (one for one in damage if not one.information)
+    return next(real, Finding("seq_order", offset, length, number))
+
+
+def place_before(directory: Directory, seq: int) -> Place:
+    """The begin of the newest segment that holds `seq`, or of the first one."""
+    with LogView(directory) as view:
+        for number in reversed(view.numbers):
+            header = view.header(number)
+            if header is not None and header.first_seq <= seq:
+                return Place(number, header.length, header.first_seq)
+    return Place(1, 0, 0)
+
+
+def select(events: Iterator[Event], types: Collection[str] | None) -> Iterator[Event]:
+    """Those whose type is among `types`; all of them for None."""
+    if types is None:
+        return events
+    wanted = frozenset((types,) if isinstance(types, str) else types)
+    return (event for event in events if event.type in wanted)
+
+
+def event_of(record: tuple[int, str, str, bytes | None, int, int, int, int], line: bytes) -> Event:
+    """The Event of a parsed record; its data is decoded when somebody reads it."""
+    seq, ts, type, key, start, stop, _, _ = record
+    text = None if key is None else decode_data(key)
+    return Event.undecoded(seq, ts, type, text, line[start:stop], decode_data)
+
+
+def corrupt_error(path: str, finding: Finding) -> CorruptLogError:
+    """CorruptLogError for a finding, with what to do next."""
+    where = f"segment {finding.segment}, offset {finding.offset}"
+    return CorruptLogError(
+        f"{path} is corrupt: {finding.kind} at {where}, among records that were durable. "
+        "Nothing was changed; inspect it, and take what can be proven from a copy.",
+        finding,
+    )

@@ -1,0 +1,451 @@
+"""Decides the valid prefix of a session's log: looks, and changes nothing.
+
+W is the watermark, the first seq not known durable; V is where the run of valid records ends. Only seqs
+from W on may ever be cut, so V < W is corruption. The rules are docs/FORMAT.md, "Recovery"; each has a
+short history behind it in which data was lost without it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+from . import scan
+from .errors import TooNewError
+from .events import decode_data
+from .files import Directory
+from .lock import read_owner, writer_state
+from .log import LogView, find_batch, segment_name
+from .manifest import FORMAT_VERSION, Manifest, read_manifest
+from .types import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+LIVE_LOOKS_MAX = 100
+"""How often a log that is being written is read again before damage is believed to be there."""
+LIVE_PAUSE_S = 0.002
+_UPTO = re.compile(rb'\{"upto":(-?[0-9]{1,18})[,}]')
+_UNFINISHED = frozenset(("torn", "unterminated", "batch_cut"))
+"""What the end of a log looks like while its writer is in the middle of an append."""
+
+
+class Checkpoint:
+    """A checkpoint record that verified: where it is, and what seq its state goes up to."""
+
+    def __init__(self, segment: int, seq: int, offset: int, line: bytes, raw: bytes) -> None:
+        self.segment = segment
+        self.seq = seq
+        self.offset = offset
+        self.length = len(line)
+        self.crc = line[-11:-3].decode("ascii")
+        self._raw = raw
+        quick = _UPTO.match(raw)
+        self.upto = int(quick[1]) if quick else _upto(self.data)
+
+    @property
+    def data(self) -> Any:
+        """Its decoded data: `{upto, state, fold, effects, approvals, keys}`."""
+        return decode_data(self._raw)
+
+
+class Place:
+    """A batch boundary in the log: the segment, the offset in it, the seq that begins there."""
+
+    __slots__ = ("segment", "offset", "seq")
+
+    def __init__(self, segment: int, offset: int, seq: int) -> None:
+        self.segment = segment
+        self.offset = offset
+        self.seq = seq
+
+
+class Facts:
+    """What one look at a session's log proved. It owns the view that it looked through."""
+
+    def __init__(self, view: LogView, manifest: Manifest | None, writer: str) -> None:
+        self.view = view
+        self.manifest = manifest
+        """None where there is none that verifies, or where a newer header made it void."""
+        self.writer = writer
+        self.state = "empty"
+        self.watermark = 0
+        """W: the first seq not known durable."""
+        self.start = Place(1, 0, 0)
+        """Where the walk began."""
+        self.end = Place(1, 0, 0)
+        """Where the run ends: V is `end.seq`."""
+        self.checkpoint: Checkpoint | None = None
+        """The newest checkpoint of the run, or the one that the walk began behind."""
+        self.last: tuple[int, int, int] | None = None
+        """(seq, offset, length) of the newest record of the run, in segment `end.segment` or before."""
+        self.last_segment = 1
+        self.findings: list[Finding] = []
+        self.findings_omitted = 0
+        self.records_behind = 0
+
+    @property
+    def damage(self) -> Finding | None:
+        """The first finding that is damage, None without any."""
+        return next((found for found in self.findings if not found.information), None)
+
+    @property
+    def status(self) -> str:
+        """`active`, or what `session.finished` said as the last record of the run."""
+        if self.last is None:
+            return "active"
+        header = self.view.header(self.last_segment)
+        _, offset, length = self.last
+        if header is None or length > 4096:
+            return "active"
+        line = scan.read_exactly(self.view.fd(self.last_segment), offset, length)
+        record = scan.parse_record(line, header.seed)
+        if record is None or record[2] != "session.finished":
+            return "active"
+        status = decode_data(line[record[4] : record[5]]).get("status")
+        return status if status in ("completed", "failed", "cancelled") else "active"
+
+    def close(self) -> None:
+        """Closes the view."""
+        self.view.close()
+
+    def __enter__(self) -> Facts:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def look(
+    directory: Directory,
+    *,
+    whole: bool,
+    check_data: bool = False,
+    tick: Callable[[int], object] | None = None,
+) -> Facts:
+    """The facts of a session, seen from outside, beside a writer too.
+
+    `whole` walks from record 0, else from the newest durable checkpoint. TooNewError for a newer format,
+    OSError where something cannot be read. Damage beside a live writer is believed once two looks agree.
+    """
+    before = None
+    for _ in range(LIVE_LOOKS_MAX):
+        writer = writer_state(read_owner(directory))
+        facts = examine(directory, writer=writer, whole=whole, check_data=check_data, tick=tick)
+        if writer != "live":
+            return facts
+        _excuse_unfinished(facts)
+        seen = (facts.view.numbers, facts.findings, facts.state)
+        if facts.damage is None or seen == before:
+            return facts
+        before = seen
+        facts.close()
+        time.sleep(LIVE_PAUSE_S)
+    return examine(directory, writer="live", whole=whole, check_data=check_data, tick=tick)
+
+
+def examine(
+    directory: Directory,
+    *,
+    writer: str,
+    whole: bool,
+    check_data: bool = False,
+    tick: Callable[[int], object] | None = None,
+) -> Facts:
+    """One look. `writer` is "live" where the end of the log may be in the middle of an append."""
+    manifest = read_manifest(directory)
+    if manifest is not None and manifest.format > FORMAT_VERSION:
+        raise TooNewError(
+            f"{directory.path} is of format version {manifest.format}, this safepoint reads "
+            f"{FORMAT_VERSION}: install a newer one. Nothing was changed."
+        )
+    view = LogView(directory)
+    try:
+        facts = Facts(view, None if _is_void(manifest, view) else manifest, writer)
+        _Walker(facts, check_data, tick).run(whole)
+        return facts
+    except BaseException:
+        view.close()
+        raise
+
+
+def _is_void(manifest: Manifest | None, view: LogView) -> bool:
+    """Whether the manifest speaks of bytes behind the recorded end of a segment."""
+    if manifest is None:
+        return True
+    for place in (manifest.durable, manifest.checkpoint):
+        following = place["segment"] + 1 if place else 0
+        header = view.header(following) if following in view.numbers else None
+        if header is not None and header.prev is not None and header.prev[1] < place["offset"]:
+            return True
+    return False
+
+
+class _Walker:
+    """Fills in the facts: W, the place to begin, the walk, the verdict."""
+
+    def __init__(
+        self, facts: Facts, check_data: bool, tick: Callable[[int], object] | None
+    ) -> None:
+        self.facts = facts
+        self.view = facts.view
+        self.check_data = check_data
+        self.tick = tick
+        self.bytes_done = 0
+        self.broken = False
+        """A header is invalid, foreign or missing."""
+        self.intact = True
+        """Nothing has ended the run yet."""
+
+    def run(self, whole: bool) -> None:
+        """The one entry."""
+        facts = self.facts
+        if not self.view.numbers:
+            if facts.manifest is not None:
+                facts.watermark = facts.manifest.durable_seq
+                self._missing(1)
+            facts.state = "corrupt" if facts.manifest is not None else "empty"
+            return
+        facts.watermark = self._known_watermark()
+        for place, checkpoint in self._starts(whole):
+            self._walk_from(place, checkpoint)
+            if facts.end.seq >= facts.watermark:
+                break
+        self._judge()
+
+    def _known_watermark(self) -> int:
+        """W without a walk: the manifest, the newest header, the last line that proves a record."""
+        newest = self.view.newest
+        known = self.facts.manifest.durable_seq if self.facts.manifest else 0
+        header = self.view.header(newest)
+        if header is None or self._is_foreign(newest):
+            return known
+        found = scan.find_watermark(
+            self.view.fd(newest), header.length, self.view.end(newest), header.seed
+        )
+        return max(known, header.durable, found)
+
+    def _starts(self, whole: bool) -> Iterator[tuple[Place, Checkpoint | None]]:
+        """Where to begin, in the order of trust: the hint's checkpoint, those that a scan finds, record 0."""
+        tried: set[int] = set()
+        walked = False
+        for candidate in () if whole else (self._hinted, self._scanned, self._scanned):
+            checkpoint = candidate()
+            if checkpoint is None or checkpoint.seq in tried:
+                continue
+            tried.add(checkpoint.seq)
+            place = self._behind(checkpoint)
+            if place is not None:
+                walked = True
+                yield place, checkpoint
+        if not walked:
+            first = self.view.header(1) if self.view.numbers[0] == 1 else None
+            yield Place(1, first.length if first else 0, 0), None
+
+    def _hinted(self) -> Checkpoint | None:
+        """The manifest's checkpoint, believed only as far as the bytes that it names verify."""
+        hint = self.facts.manifest.checkpoint if self.facts.manifest else None
+        if not hint or hint["segment"] not in self.view.numbers:
+            return None
+        return self._checkpoint_at(hint["segment"], hint["seq"], hint["offset"], hint["bytes"])
+
+    def _scanned(self) -> Checkpoint | None:
+        """The newest durable checkpoint by backward scan across the segments."""
+        for number in reversed(self.view.numbers):
+            header = self.view.header(number)
+            if header is None:
+                continue
+            found = scan.find_record(
+                self.view.fd(number),
+                header.length,
+                self.view.end(number),
+                header.seed,
+                "checkpoint",
+                self.facts.watermark - 1,
+            )
+            if found is not None:
+                return self._checkpoint_at(number, *found)
+        return None
+
+    def _checkpoint_at(
+        self, number: int, seq: int, offset: int, length: int
+    ) -> Checkpoint | None:
+        header = self.view.header(number)
+        if header is None or offset < header.length or offset + length > self.view.end(number):
+            return None
+        line = scan.read_exactly(self.view.fd(number), offset, length)
+        record = scan.parse_record(line, header.seed)
+        if record is None or not line.endswith(b"\n") or record[0] != seq:
+            return None
+        if record[2] != "checkpoint" or record[6] > 0 or seq >= self.facts.watermark:
+            return None
+        checkpoint = Checkpoint(number, seq, offset, line, line[record[4] : record[5]])
+        return checkpoint if -1 <= checkpoint.upto < seq else None
+
+    def _behind(self, checkpoint: Checkpoint) -> Place | None:
+        """The batch that holds the first event which the checkpoint's state does not contain."""
+        wanted = checkpoint.upto + 1
+        number, stop = checkpoint.segment, checkpoint.offset
+        if wanted == checkpoint.seq:
+            return Place(number, stop, wanted)
+        while number in self.view.numbers:
+            header = self.view.header(number)
+            if header is None:
+                return None
+            if header.first_seq <= wanted:
+                fd = self.view.fd(number)
+                found = find_batch(fd, header.length, stop, header.seed, wanted)
+                return Place(number, *found) if found else None
+            number -= 1
+            stop = self.view.end(number) if number in self.view.numbers else 0
+        return None
+
+    def _walk_from(self, place: Place, checkpoint: Checkpoint | None) -> None:
+        facts = self.facts
+        facts.start, facts.end = place, place
+        facts.checkpoint, facts.last = checkpoint, None
+        facts.findings, facts.findings_omitted, facts.records_behind = [], 0, 0
+        self.broken, self.intact = False, True
+        for number in range(place.segment, self.view.newest + 1):
+            self._walk_segment(number, place.offset if number == place.segment else None)
+        named = facts.manifest.durable["segment"] if facts.manifest else 0
+        for number in range(self.view.newest + 1, named + 1):
+            self._missing(number)
+
+    def _walk_segment(self, number: int, offset: int | None) -> None:
+        """One segment, from its header or, the first one, from an offset."""
+        facts = self.facts
+        problem = self.view.problem(number) if number in self.view.numbers else None
+        header = self.view.header(number) if number in self.view.numbers else None
+        if header is None:
+            self._break_at(problem or Finding("missing", 0, 0, number))
+            return
+        if offset is None:
+            if self._is_foreign(number):
+                self._break_at(Finding("foreign", 0, header.length, number))
+                return
+            self._join(number, header.first_seq)
+            offset = header.length
+        facts.watermark = max(facts.watermark, header.durable)
+        first = facts.end.seq if self.intact else header.first_seq
+        stop = self.view.end(number)
+        result = scan.walk(
+            self.view.fd(number),
+            min(offset, stop),
+            stop,
+            header.seed,
+            first,
+            number == self.view.newest and facts.writer != "live",
+            self.check_data,
+            self._other_seeds(number),
+            tick=self._ticker(),
+        )
+        self.bytes_done += stop - offset
+        self._take(number, stop, first, result)
+
+    def _take(self, number: int, stop: int, first: int, result: Any) -> None:
+        """Adds what the walk of one segment found."""
+        facts = self.facts
+        next_seq, end, watermark, checkpoint, last, behind, findings, omitted = result
+        facts.watermark = max(facts.watermark, watermark)
+        facts.findings += [finding_of(number, found) for found in findings]
+        facts.findings_omitted += omitted
+        if not self.intact:
+            facts.records_behind += next_seq - first + behind
+            return
+        facts.records_behind += behind
+        facts.end = Place(number, end, next_seq)
+        if last is not None:
+            facts.last, facts.last_segment = last, number
+        if checkpoint is not None:
+            self._adopt(number, *checkpoint)
+        self.intact = end == stop
+
+    def _adopt(self, number: int, seq: int, offset: int, length: int) -> None:
+        """The newest checkpoint of the run is the one that holds the state."""
+        header = self.view.header(number)
+        assert header is not None
+        line = scan.read_exactly(self.view.fd(number), offset, length)
+        record = scan.parse_record(line, header.seed)
+        if record is not None:
+            found = Checkpoint(number, seq, offset, line, line[record[4] : record[5]])
+            self.facts.checkpoint = found if -1 <= found.upto < seq else self.facts.checkpoint
+
+    def _join(self, number: int, first_seq: int) -> None:
+        """Goes over from one segment to the next: nothing may lie between them."""
+        facts = self.facts
+        if self.intact and facts.end.seq != first_seq:
+            place = facts.end
+            facts.findings.append(Finding("short", place.offset, 0, place.segment))
+            self.intact = False
+
+    def _is_foreign(self, number: int) -> bool:
+        """Whether the header does not name the salt of the segment before it."""
+        header = self.view.header(number)
+        before = self.view.header(number - 1) if number - 1 in self.view.numbers else None
+        if header is None or before is None:
+            return False
+        return header.prev is None or header.prev[0] != before.salt
+
+    def _other_seeds(self, number: int) -> tuple[int, ...]:
+        """Seeds of the neighbours, by which a stale record is told from a damaged one."""
+        near = (n for n in (number - 1, number + 1) if n in self.view.numbers)
+        headers = (self.view.header(n) for n in near)
+        return tuple(header.seed for header in headers if header is not None)
+
+    def _missing(self, number: int) -> None:
+        self._break_at(Finding("missing", 0, 0, number))
+
+    def _break_at(self, finding: Finding) -> None:
+        self.facts.findings.append(finding)
+        self.broken, self.intact = True, False
+
+    def _ticker(self) -> Callable[[int], object] | None:
+        tick, before = self.tick, self.bytes_done
+        return None if tick is None else lambda done: tick(before + done)
+
+    def _judge(self) -> None:
+        facts = self.facts
+        if facts.end.seq < facts.watermark and facts.damage is None:
+            place = facts.end
+            facts.findings.append(Finding("short", place.offset, 0, place.segment))
+        if self.broken or facts.end.seq < facts.watermark:
+            facts.state = "corrupt"
+        else:
+            facts.state = "clean" if facts.damage is None else "repairable"
+
+
+def finding_of(segment: int | None, found: tuple[str, int, int, int, int, int]) -> Finding:
+    """The Finding for an engine's tuple."""
+    kind, offset, length, seq, first, stop = found
+    missing = range(first, stop) if first >= 0 else None
+    return Finding(kind, offset, length, segment, None if seq < 0 else seq, missing)
+
+
+def log_bytes(directory: Directory, numbers: list[int]) -> int:
+    """The size of all segment files together."""
+    return sum(directory.stat(segment_name(number)).st_size for number in numbers)
+
+
+def _excuse_unfinished(facts: Facts) -> None:
+    """Beside a live writer an append in progress at the very end is information, not damage."""
+    if facts.state != "repairable" or facts.end.segment != facts.view.newest:
+        return
+    offset, damage = facts.end.offset, [f for f in facts.findings if not f.information]
+    for found in damage:
+        if found.kind not in _UNFINISHED or found.offset != offset:
+            return
+        offset += found.length
+    if offset != facts.view.size(facts.view.newest):
+        return
+    begin = facts.end.offset
+    facts.findings = [f for f in facts.findings if f.information]
+    facts.findings.append(Finding("in_progress", begin, offset - begin, facts.view.newest))
+    facts.state = "clean"
+
+
+def _upto(data: Any) -> int:
+    upto = data.get("upto") if isinstance(data, dict) else None
+    return upto if type(upto) is int else -2

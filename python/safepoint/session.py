@@ -1,0 +1,649 @@
+"""A session that is being written: append, checkpoint, finish, and what a resume brought back."""
+
+from __future__ import annotations
+
+import os
+from _thread import RLock
+
+from . import scan
+from .errors import (
+    InvalidEventError,
+    SafepointError,
+    SequenceError,
+    SessionClosedError,
+    SessionExistsError,
+    StorageError,
+    storage_error,
+)
+from .events import check_type, decode_data, encode_data, encode_key
+from .files import Directory, Disk
+from .lock import take_lock
+from .log import LogView
+from .manifest import read_manifest
+from .mend import Opening, create_log, timestamp
+from .reader import place_before, read_backward, read_forward, read_from, select
+from .recovery import Checkpoint, Place
+from .types import Event, Repair
+from .upkeep import upkeep
+from .writer import LogWriter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from typing import Any, Protocol
+
+    class Fold(Protocol):
+        """The caller's function from events to state. `apply` must give a new state, or the same one."""
+
+        version: Any
+
+        def initial(self) -> Any:
+            """The state before the first event."""
+
+        def apply(self, state: Any, event: Event) -> Any:
+            """The state after one event. It may be asked again for an event that a Ctrl-C cut short."""
+
+        def dump(self, state: Any) -> Any:
+            """The state as a JSON value, for a checkpoint."""
+
+        def load(self, state: Any, version: Any) -> Any:
+            """The state that a checkpoint of that fold version holds."""
+
+
+DURABILITIES = ("process", "batch", "sync")
+STATUSES = ("completed", "failed", "cancelled")
+BATCH_WITHIN_S = 0.05
+"""`batch`: the log is synced at most this long after an append …"""
+BATCH_BYTES_MAX = 1 << 20
+"""… or once this much is unsynced, whichever comes first."""
+PROCESS_WITHIN_S = 30.0
+PROCESS_BYTES_MAX = 64 << 20
+"""`process`: the same in the background, to bound what a power loss can take."""
+RECORDS_BYTES_MAX = 64 << 20
+"""An atomic batch is at most this large: a reader holds it whole."""
+KEYS_MAX = 1024
+"""Idempotency keys that are remembered; each checkpoint repeats them."""
+EFFECT_KINDS = ("tool", "verification")
+_RESERVED = ("session.", "approval.")
+_UNSET = object()
+
+
+class Session:
+    """One writer's handle. Its public methods may be called from several threads.
+
+    It comes from `store.create` or `store.resume`; `with` closes it and does nothing else.
+    """
+
+    def __init__(
+        self,
+        disk: Disk,
+        root_path: str,
+        id: str,
+        *,
+        durability: str,
+        segment_bytes: int,
+        fold: Fold | None,
+        default: Callable[[Any], Any] | None,
+        created: dict[str, Any] | None = None,
+    ) -> None:
+        if durability not in DURABILITIES:
+            raise InvalidEventError(f"durability is one of {', '.join(DURABILITIES)}")
+        self.id = id
+        self.repairs: list[Repair] = []
+        """What resume mended, each with its place and the quarantine file that holds the cut bytes."""
+        self._disk = disk
+        self._root_path = root_path
+        self._durability = durability
+        self._segment_bytes = segment_bytes
+        self._fold = fold
+        self._default = default
+        self._created = created
+        """The data of `session.created`, until the session is on disk."""
+        self._lock = RLock()
+        """Held by whatever changes the session; taken before the writer's own lock, never behind it."""
+        self._writer: LogWriter | None = None
+        self._closed = False
+        self._finished = False
+        self._writing = False
+        """Inside a write: an append from a signal handler must not come between."""
+        self._salt: str | None = None
+        """Of the segment 1 that a creation in progress may have published."""
+        self._pending: list[tuple[Event, str | None]] = []
+        """Events handed to the writer that the keys and the fold have not seen."""
+        self._keys: dict[str, tuple[int, str]] = {}
+        self._keys_place: Place | None = None
+        """Where the records begin whose keys were not read yet; None once they were."""
+        self._folded = (0, fold.initial() if fold else None)
+        """(first seq that the state does not contain, the state): replaced together."""
+        self._upto = -1
+        self._replay_place: Place | None = None
+        self._sync_requested = False
+
+    def append(
+        self,
+        type: str,
+        data: Any = None,
+        *,
+        key: str | None = None,
+        expect_seq: int | None = None,
+        sync: bool = False,
+    ) -> int:
+        """Appends one event and returns its seq.
+
+        `data` is any JSON value. `key`: an event of that key among the newest 1,024 gives its seq back and
+        writes nothing. `expect_seq`: SequenceError unless the event would get that seq. On return the event
+        survives a kill -9, and a power loss too at level `sync`, with `sync=True`, and for the first append.
+
+        Raises InvalidEventError, SequenceError, SessionExistsError or SessionBusyError (the first append of a
+        new session), StorageError, StorageFullError: nothing was written. PoisonedError: its seqs are in doubt.
+        """
+        self._check_caller_type(type)
+        raw = encode_data(data, self._default)
+        raw_key = None if key is None else encode_key(key)
+        with self._lock:
+            self._ready()
+            if key is not None and (known := self._known(key, type)) is not None:
+                return known
+            self._check_expected(expect_seq)
+            seq = self._write([(type, raw, key, raw_key)])
+        self._make_durable(sync)
+        return seq
+
+    def append_many(self, events: Iterable[tuple[str, Any]], *, sync: bool = False) -> range:
+        """Appends (type, data) pairs as one atomic batch and returns the range of their seqs.
+
+        After a crash all of them are there or none. At most 64 MiB. A reserved type or a value that cannot
+        be encoded refuses the whole batch. Raises and is durable as `append`.
+        """
+        items = []
+        for type, data in events:
+            self._check_caller_type(type)
+            items.append((type, encode_data(data, self._default), None, None))
+        with self._lock:
+            self._ready()
+            first = self._next_seq() if items else self.last_seq + 1
+            if items:
+                first = self._write(items)
+        if items:
+            self._make_durable(sync)
+        return range(first, first + len(items))
+
+    def checkpoint(self, state: Any = _UNSET, *, upto: int | None = None) -> int:
+        """Writes the full resumable state and returns the checkpoint's seq; durable on return.
+
+        `state` is the state as of event `upto`, by default the last one. With a fold give neither. Resume
+        starts from the newest checkpoint, so it costs no more than what was appended since.
+        Raises as `append`; SequenceError where `upto` lies before that of the last checkpoint, or ahead.
+        """
+        with self._lock:
+            self._ready()
+            self._load_keys()
+            writer = self._begun()
+            last = writer.tail.next_seq - 1
+            state, version = self._state_to_write(state, upto)
+            upto = last if upto is None else upto
+            if not self._upto <= upto <= last:
+                raise SequenceError(f"upto={upto}: it must be from {self._upto} to {last}")
+            data = {
+                "upto": upto,
+                "state": state,
+                "fold": version,
+                "effects": [],
+                "approvals": [],
+                "keys": [[key, seq, type] for key, (seq, type) in self._keys.items()],
+            }
+            return self._write_checkpoint(encode_data(data, self._default), upto, state)
+
+    def sync(self) -> None:
+        """On return every event appended before the call is on stable storage. PoisonedError if it failed."""
+        with self._lock:
+            self._ready(finished="allowed")
+            writer = self._writer
+        if writer is not None:
+            writer.sync()
+
+    def finish(self, status: str = "completed") -> int:
+        """Ends the session as `completed`, `failed` or `cancelled`; durable on return. Gives the record's seq.
+
+        No more events can be appended, and resume refuses. Raises as `append`.
+        """
+        if status not in STATUSES:
+            raise InvalidEventError(f"a session finishes as one of {', '.join(STATUSES)}")
+        with self._lock:
+            self._ready()
+            writer = self._begun()
+            seq = self._write([("session.finished", encode_data({"status": status}), None, None)])
+            self._finished = True
+            writer.sync()
+            writer.manifest.status = status
+            self._save_quietly(writer)
+        return seq
+
+    def close(self) -> None:
+        """Syncs, saves the manifest and gives the writer lock back. A second call does nothing.
+
+        PoisonedError if the last sync failed; the lock is free all the same.
+        """
+        with self._lock:
+            writer, was_closed, self._closed = self._writer, self._closed, True
+            if writer is None or was_closed:
+                return
+            upkeep().discard(self)
+            try:
+                self._settle()
+                if not writer.poisoned:
+                    writer.sync()
+                    if self._manifest_is_behind(writer):
+                        self._save_quietly(writer)
+            finally:
+                writer.close()
+
+    def events(
+        self,
+        start: int = 0,
+        stop: int | None = None,
+        *,
+        reverse: bool = False,
+        types: Collection[str] | None = None,
+    ) -> Iterator[Event]:
+        """The events with start <= seq < stop, in order or newest first, of the given types only."""
+        with self._lock:
+            self._settle()
+            begun = self._writer is not None
+        return _events(self._open_directory, start, stop, reverse, types) if begun else iter(())
+
+    def last(self, n: int = 10, types: Collection[str] | None = None) -> list[Event]:
+        """The newest `n` events, oldest first; costs no more than what it returns."""
+        return take_last(self.events(reverse=True, types=types), n)
+
+    def replay(self) -> Iterator[Event]:
+        """The events that `state` does not contain, in order, without checkpoints. None with a fold."""
+        with self._lock:
+            self._settle()
+            place, upto = self._replay_place, self._upto
+            if self._writer is None or self._fold is not None:
+                return iter(())
+        return _replay(self._open_directory, place, upto)
+
+    @property
+    def state(self) -> Any:
+        """With a fold the live state; else that of the newest checkpoint, None before the first."""
+        with self._lock:
+            self._settle()
+            return self._folded[1]
+
+    @property
+    def last_seq(self) -> int:
+        """The seq of the last event in the log, -1 before the first append."""
+        with self._lock:
+            self._settle()
+            return -1 if self._writer is None else self._writer.tail.next_seq - 1
+
+    @property
+    def durable_seq(self) -> int:
+        """The last seq known to be on stable storage, -1 if none. It never falls."""
+        writer = self._writer
+        return -1 if writer is None else writer.watermark - 1
+
+    def sync_in_background(self) -> None:
+        """For the maintenance thread: syncs; a failure poisons the writer, and the next call says so."""
+        self._sync_requested = False
+        writer = self._writer
+        if writer is None or self._closed:
+            return
+        try:
+            writer.sync()
+        except SafepointError:
+            pass
+
+    def abandon_after_fork(self) -> None:
+        """In a forked child: closes what belongs to the parent; every later call raises PoisonedError."""
+        self._lock = RLock()
+        if self._writer is not None:
+            self._writer.abandon("the process was forked, and its parent writes this session")
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        writer = getattr(self, "_writer", None)
+        if writer is not None and not self._closed:
+            try:
+                self.close()
+            except (SafepointError, OSError):
+                pass
+
+    def adopt(
+        self,
+        writer: LogWriter,
+        checkpoint: Checkpoint | None,
+        start: Place,
+        repairs: list[Repair],
+    ) -> None:
+        """Makes this handle the writer of a session that was opened: state, keys and fold come from the log."""
+        self._writer = writer
+        self._created = None
+        self.repairs = repairs
+        self._replay_place = self._keys_place = start
+        data: dict[str, Any] = {}
+        if checkpoint is not None:
+            data, self._upto = checkpoint.data, checkpoint.upto
+            for key, seq, type in data.get("keys", ()):
+                self._keys[key] = (seq, type)
+        self._folded = (self._upto + 1, data.get("state"))
+        if self._fold is not None:
+            self._fold_from(checkpoint, data, start)
+        upkeep().add(self)
+
+    # What follows is called with the lock held, but for the two that make an append durable.
+
+    def _fold_from(
+        self, checkpoint: Checkpoint | None, data: dict[str, Any], start: Place
+    ) -> None:
+        assert self._fold is not None and self._writer is not None
+        if checkpoint is None:
+            state = self._fold.initial()
+        else:
+            state = self._fold.load(data.get("state"), data.get("fold"))
+        for event in read_from(self._writer.directory, start):
+            if event.seq > self._upto and event.type != "checkpoint":
+                state = self._fold.apply(state, event)
+        self._folded = (self._writer.tail.next_seq, state)
+
+    def _ready(self, finished: str = "refused") -> None:
+        """Settles what an interruption left, then refuses where nothing can be written."""
+        if self._closed:
+            raise SessionClosedError("this session handle is closed: resume the session")
+        if self._writing:
+            raise SafepointError("a session cannot be used from inside its own append")
+        self._settle()
+        if self._writer is not None:
+            self._writer.check()
+        if self._finished and finished == "refused":
+            raise SessionClosedError("this session is finished: create a new one")
+
+    def _settle(self) -> None:
+        """Decides an interrupted append, then lets keys and fold see what is in the log."""
+        if self._writing:
+            return
+        if self._writer is None and self._salt is not None:
+            self._settle_creation()
+        if self._writer is not None:
+            self._writer.settle()
+        self._absorb()
+
+    def _absorb(self) -> None:
+        """Shows the pending events to the keys and the fold; those that are not in the log are dropped."""
+        if not self._pending:
+            return
+        stop = self._writer.tail.next_seq if self._writer is not None else 0
+        for event, key in self._pending:
+            if event.seq < stop:
+                if key is not None:
+                    self._remember(key, event.seq, event.type)
+                if self._fold is not None and event.seq >= self._folded[0]:
+                    self._apply(event)
+        self._pending = []
+
+    def _apply(self, event: Event) -> None:
+        assert self._fold is not None
+        state = self._folded[1]
+        if event.type != "checkpoint":
+            try:
+                state = self._fold.apply(state, event)
+            except Exception as error:
+                self._folded = (event.seq + 1, state)
+                error.add_note(f"safepoint: event {event.seq} is in the log; the fold did not take it")
+                raise
+        self._folded = (event.seq + 1, state)
+
+    def _write(self, items: list[tuple[str, bytes, str | None, bytes | None]]) -> int:
+        """Appends encoded events as one batch; gives the seq of the first."""
+        try:
+            self._writing = True
+            if self._writer is None:
+                first = self._create(items)
+            else:
+                first = self._writer.tail.next_seq
+                records = self._seal(items, first, self._writer.watermark, self._writer.seed)
+                self._writer.append(b"".join(records), len(items))
+        finally:
+            self._writing = False
+        self._absorb()
+        return first
+
+    def _seal(
+        self,
+        items: list[tuple[str, bytes, str | None, bytes | None]],
+        first: int,
+        watermark: int,
+        seed: int,
+    ) -> list[bytes]:
+        """The records of one batch; notes their events as pending."""
+        ts, more = timestamp(), len(items) - 1 if len(items) > 1 else -1
+        records, pending = [], []
+        for seq, (type, raw, key, raw_key) in enumerate(items, first):
+            record = scan.seal_record(seq, ts, type, raw_key, raw, more, watermark, seed)
+            more -= 1 if more > 0 else 0
+            records.append(record)
+            event = Event.undecoded(seq, ts, type, key, raw, decode_data)
+            pending.append((event, key))
+        size = sum(map(len, records))
+        if size > (RECORDS_BYTES_MAX if len(items) > 1 else scan.LINE_BYTES_MAX):
+            raise InvalidEventError(
+                f"{size} bytes: one event is at most {scan.LINE_BYTES_MAX}, a batch "
+                f"{RECORDS_BYTES_MAX}. Nothing was written."
+            )
+        self._pending = [*self._pending, *pending]
+        return records
+
+    def _begun(self) -> LogWriter:
+        """The writer; creates the session with its first record alone where nothing was appended yet."""
+        if self._writer is None:
+            self._write([])
+        assert self._writer is not None
+        return self._writer
+
+    def _create(self, items: list[tuple[str, bytes, str | None, bytes | None]]) -> int:
+        """Publishes the session with `session.created` and the first append; durable on return."""
+        self._salt = os.urandom(8).hex()
+        seed = scan.seed_of(self._salt)
+        created = ("session.created", encode_data(self._created, self._default), None, None)
+        records = self._seal([created], 0, 0, seed) + self._seal(items, 1, 0, seed)
+        try:
+            self._writer = self._publish(records)
+        except OSError as error:
+            raise storage_error(error, f"creating session {self.id}") from error
+        self._started()
+        return 1
+
+    def _publish(self, records: list[bytes]) -> LogWriter:
+        assert self._salt is not None
+        with self._disk.create_root(self._root_path) as root:
+            check_free(root, self.id)
+            root.make_directory(self.id)
+            root.sync()
+            directory = root.open_directory(self.id)
+        try:
+            lock = take_lock(self._disk, directory)
+            try:
+                if LogView(directory).numbers or read_manifest(directory) is not None:
+                    raise exists_error(self.id)
+                return create_log(self._disk, directory, lock, self.id, self._salt, records)
+            except BaseException:
+                lock.restore()
+                raise
+        except BaseException:
+            directory.close()
+            raise
+
+    def _settle_creation(self) -> None:
+        """After a creation that did not return: takes the session over if our segment 1 was published."""
+        salt, self._salt = self._salt, None
+        try:
+            with self._disk.open_root(self._root_path) as root:
+                directory = root.open_directory(self.id)
+                with LogView(directory) as view:
+                    header = view.header(1) if view.numbers[:1] == [1] else None
+                if header is None or header.salt != salt:
+                    directory.close()
+                    return
+                opening = Opening(self._disk, root, directory, self.id)
+                self._writer, facts = opening.open(lambda facts: None, None, "resumed")
+                facts.close()
+        except (OSError, StorageError):
+            return
+        self._started()
+
+    def _started(self) -> None:
+        self._salt = self._created = None
+        upkeep().add(self)
+
+    def _write_checkpoint(self, raw: bytes, upto: int, state: Any) -> int:
+        writer = self._begun()
+        offset = writer.tail.offset
+        seq = self._write([("checkpoint", raw, None, None)])
+        writer.sync()
+        writer.name_checkpoint(seq, offset, writer.read(offset, writer.tail.offset - offset))
+        self._upto, self._replay_place = upto, None
+        if self._fold is None:
+            self._folded = (upto + 1, state)
+        if writer.tail.offset >= self._segment_bytes:
+            try:
+                writer.rotate(timestamp(), seq, offset, upto)
+            except StorageError:
+                pass
+        self._save_quietly(writer)
+        return seq
+
+    def _state_to_write(self, state: Any, upto: int | None) -> tuple[Any, Any]:
+        """(the state, the fold's version) that a checkpoint holds."""
+        if self._fold is None:
+            if state is _UNSET:
+                raise InvalidEventError("without a fold, give checkpoint() the state to keep")
+            return state, None
+        if state is not _UNSET or upto is not None:
+            raise InvalidEventError("with a fold, checkpoint() takes no state: the fold has it")
+        return self._fold.dump(self._folded[1]), self._fold.version
+
+    def _save_quietly(self, writer: LogWriter) -> None:
+        """Saves the manifest. It is a cache: where the disk has no room the next save brings it up to date."""
+        try:
+            writer.save(timestamp())
+        except StorageError:
+            pass
+
+    def _manifest_is_behind(self, writer: LogWriter) -> bool:
+        durable = writer.manifest.durable
+        return (durable["segment"], durable["seq"]) != (writer.header.segment, writer.watermark)
+
+    def _known(self, key: str, type: str) -> int | None:
+        """The seq of the event that has the key already."""
+        self._load_keys()
+        if key not in self._keys:
+            return None
+        seq, known_type = self._keys[key]
+        if known_type != type:
+            raise InvalidEventError(
+                f"key was used by event {seq} of another type: choose another key. Nothing was written."
+            )
+        return seq
+
+    def _load_keys(self) -> None:
+        """Reads the keys of the records behind the checkpoint that we resumed from."""
+        place, self._keys_place = self._keys_place, None
+        if place is None or self._writer is None:
+            return
+        mine, self._keys = self._keys, dict(self._keys)
+        for event in read_from(self._writer.directory, place):
+            if event.key is not None and event.key not in mine:
+                self._remember(event.key, event.seq, event.type)
+
+    def _remember(self, key: str, seq: int, type: str) -> None:
+        self._keys[key] = (seq, type)
+        while len(self._keys) > KEYS_MAX:
+            del self._keys[next(iter(self._keys))]
+
+    def _check_expected(self, expect_seq: int | None) -> None:
+        if expect_seq is not None and expect_seq != self._next_seq():
+            raise SequenceError(
+                f"expect_seq={expect_seq}, but the next event gets {self._next_seq()}. Nothing was written."
+            )
+
+    def _next_seq(self) -> int:
+        return 1 if self._writer is None else self._writer.tail.next_seq
+
+    def _check_caller_type(self, type: str) -> None:
+        check_type(type)
+        if type.startswith(_RESERVED) or type in ("checkpoint", "redacted"):
+            raise InvalidEventError(
+                f"{type} is a reserved type: use the method that writes it. Nothing was written."
+            )
+
+    def _make_durable(self, sync: bool) -> None:
+        """What the level asks for behind an append."""
+        writer = self._writer
+        assert writer is not None
+        if sync or self._durability == "sync":
+            writer.sync()
+        elif self._durability == "batch":
+            if writer.unsynced_bytes >= BATCH_BYTES_MAX:
+                writer.sync()
+            elif not self._sync_requested:
+                self._request_sync(BATCH_WITHIN_S)
+        elif writer.unsynced_bytes >= PROCESS_BYTES_MAX:
+            self._request_sync(0.0)
+        elif not self._sync_requested:
+            self._request_sync(PROCESS_WITHIN_S)
+
+    def _request_sync(self, within_s: float) -> None:
+        self._sync_requested = True
+        upkeep().request(self, within_s)
+
+    def _open_directory(self) -> Directory:
+        with self._disk.open_root(self._root_path) as root:
+            return root.open_directory(self.id)
+
+
+def check_free(root: Directory, id: str) -> None:
+    """SessionExistsError where another session's id is the same but for upper and lower case."""
+    folded = id.casefold()
+    for name in root.names():
+        if name != id and name.casefold() == folded:
+            raise SessionExistsError(f"session {name} differs from {id} in case only: choose another id")
+
+
+def exists_error(id: str) -> SessionExistsError:
+    """The error for a create() of what is there."""
+    return SessionExistsError(f"session {id} exists: resume it, or choose another id")
+
+
+def take_last(newest_first: Iterator[Event], n: int) -> list[Event]:
+    """The first `n` of an iterator that runs backward, oldest first."""
+    found = [event for _, event in zip(range(n), newest_first, strict=False)]
+    return found[::-1]
+
+
+def _events(
+    open_directory: Callable[[], Directory],
+    start: int,
+    stop: int | None,
+    reverse: bool,
+    types: Collection[str] | None,
+) -> Iterator[Event]:
+    with open_directory() as directory:
+        read = read_backward if reverse else read_forward
+        yield from select(read(directory, start, stop), types)
+
+
+def _replay(
+    open_directory: Callable[[], Directory], place: Place | None, upto: int
+) -> Iterator[Event]:
+    with open_directory() as directory:
+        for event in read_from(directory, place or place_before(directory, upto + 1)):
+            if event.seq > upto and event.type != "checkpoint":
+                yield event
+

@@ -1,0 +1,310 @@
+"""The writer of one log: appends whole batches, syncs, rotates, and never leaves a record in doubt unsaid.
+
+A LogWriter is told records that are sealed already. It knows three things that are always true: bytes before
+`tail.offset` are whole records; seqs below `watermark` are on stable storage; `pending` is what an interrupted
+append may have left behind the tail.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import RLock
+
+from . import scan
+from .errors import PoisonedError, storage_error
+from .files import Directory, Disk, append
+from .lock import WriterLock
+from .log import Header, SegmentTakenError, carried_lines, find_batch, measured, roll
+from .manifest import FORMAT_VERSION, Manifest, save_manifest
+from .types import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+CARRY_BYTES_MAX = 4 << 20
+"""A rotation carries at most this much, so that it costs little and resume still opens one file."""
+
+
+class Tail(Value):
+    """The end of the log: the next record goes to `offset` and gets `next_seq`. Replaced whole, never changed."""
+
+    FIELDS = ("offset", "next_seq")
+    __slots__ = FIELDS
+
+    def __init__(self, offset: int, next_seq: int) -> None:
+        self.offset = offset
+        self.next_seq = next_seq
+
+
+class LogWriter:
+    """Appends to the active segment under the writer lock. The session serialises the calls, but for `sync`."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        directory: Directory,
+        lock: WriterLock,
+        header: Header,
+        fd: int,
+        tail: Tail,
+        watermark: int,
+        manifest: Manifest,
+    ) -> None:
+        self._disk = disk
+        self.directory = directory
+        self.lock = lock
+        self.header = header
+        self._fd = fd
+        self.tail = tail
+        self.watermark = watermark
+        """W: all seqs below it are on stable storage."""
+        self.manifest = manifest
+        """What the manifest says, or will say at the next save."""
+        self.seed = header.seed
+        self.synced_offset = tail.offset if watermark == tail.next_seq else header.length
+        """Bytes of the active segment that the last sync covered: what follows is unsynced."""
+        self._pending: tuple[int, int, int] | None = None
+        """(offset, bytes, count) of an append that has not been settled."""
+        self._syncing = RLock()
+        """Held while the file is synced or swapped for the next segment."""
+        self._rolling = False
+        """From before a new segment may exist until this writer appends to it."""
+        self._poison: str | None = None
+        """Why nothing can be written any more, None while it can."""
+        self._doubt = range(0)
+        """The seqs that may or may not be on disk, once poisoned."""
+
+    def append(self, records: bytes, count: int) -> None:
+        """One write(2) of `count` sealed records. StorageError: they are not in the log.
+
+        Durable after the next sync only. An interruption leaves them to `settle`.
+        """
+        self.check()
+        tail = self.tail
+        self._pending = (tail.offset, len(records), count)
+        try:
+            append(self._disk, self._fd, records)
+        except OSError as error:
+            self._take_back(error)
+        if self.tail is tail:
+            self.tail = Tail(tail.offset + len(records), tail.next_seq + count)
+        self._pending = None
+
+    def settle(self) -> None:
+        """Decides an append that an interruption cut short: wholly in the file it stays, else it is cut away."""
+        if self._pending is None or self._poison is not None:
+            return
+        offset, length, count = self._pending
+        if self.tail.offset == offset:
+            if os.fstat(self._fd).st_size == offset + length:
+                self.tail = Tail(offset + length, self.tail.next_seq + count)
+            else:
+                self._truncate(offset)
+        self._pending = None
+
+    def sync(self) -> None:
+        """On return every record that was in the log before the call is on stable storage.
+
+        PoisonedError if the sync failed (it is never tried again on that file) or the lock was taken over.
+        """
+        with self._syncing:
+            self.check()
+            tail = self.tail
+            if self.watermark >= tail.next_seq:
+                return
+            try:
+                self._disk.sync(self._fd)
+            except OSError as error:
+                self.poison(f"sync of the log failed ({error.strerror})", tail.next_seq)
+                raise self._poisoned() from error
+            if not self.lock.is_current_file():
+                self.poison("the writer lock was taken over", tail.next_seq)
+                raise self._poisoned()
+            self.watermark = tail.next_seq
+            self.synced_offset = tail.offset
+
+    def save(self, now: str) -> None:
+        """Saves the manifest; the log must have been synced. Durable on return."""
+        manifest = self.manifest
+        manifest.updated_at = now
+        manifest.epoch = self.lock.owner.epoch
+        manifest.durable = {
+            "segment": self.header.segment,
+            "seq": self.watermark,
+            "offset": self.synced_offset,
+        }
+        try:
+            save_manifest(self._disk, self.directory, self.lock, manifest)
+        except OSError as error:
+            raise storage_error(error, "saving the manifest") from error
+
+    def name_checkpoint(self, seq: int, offset: int, line: bytes) -> None:
+        """The next manifest names this checkpoint record of the active segment."""
+        self.manifest.checkpoint = {
+            "segment": self.header.segment,
+            "seq": seq,
+            "offset": offset,
+            "bytes": len(line),
+            "crc": line[-11:-3].decode("ascii"),
+        }
+
+    def rotate(self, now: str, checkpoint_seq: int, offset: int, upto: int) -> None:
+        """Starts the next segment right behind a checkpoint record at `offset`, which must be synced.
+
+        Carries the checkpoint and what resume needs before it, where that is little. StorageError: nothing
+        changed, the active segment goes on.
+        """
+        end, first_seq = self._rotation_end(checkpoint_seq, offset, upto)
+        carried = self.tail.next_seq - first_seq
+        epoch = self.lock.owner.epoch
+        header = next_header(self.header, epoch, end, first_seq, carried, "rotated", now)
+        records = carried_lines(self._fd, end, self.tail.offset, header.salt)
+        with self._syncing:
+            self._rolling = True
+            try:
+                fd, size = roll(self._disk, self.directory, self.lock, header, records)
+            except SegmentTakenError:
+                self.poison("another writer started the next segment", self.tail.next_seq)
+                raise self._poisoned() from None
+            except OSError as error:
+                self._rolling = False
+                raise storage_error(error, "starting the next segment") from error
+            self.manifest.segments.append(segment_entry(self.header, header))
+            old, self._fd, self.header, self.seed = self._fd, fd, header, header.seed
+            self.tail = Tail(size, self.tail.next_seq)
+            self.synced_offset = size
+            self._rolling = False
+            self._disk.close(old)
+        if carried:
+            moved = header.length + offset - end
+            line = scan.read_exactly(fd, moved, size - moved)
+            self.name_checkpoint(checkpoint_seq, moved, line)
+
+    @property
+    def unsynced_bytes(self) -> int:
+        """Bytes of the active segment that the last sync did not cover."""
+        return self.tail.offset - self.synced_offset
+
+    @property
+    def poisoned(self) -> bool:
+        """Whether nothing can be written any more."""
+        return self._poison is not None
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Bytes of the active segment."""
+        return scan.read_exactly(self._fd, offset, length)
+
+    def check(self) -> None:
+        """PoisonedError if the writer is poisoned."""
+        if self._rolling:
+            self.poison("a rotation was interrupted", self.tail.next_seq)
+        if self._poison is not None:
+            raise self._poisoned()
+
+    def poison(self, why: str, next_seq: int) -> None:
+        """Nothing is written from now on; the seqs from the watermark up to `next_seq` are in doubt."""
+        if self._poison is None:
+            self._poison = why
+            self._doubt = range(min(self.watermark, next_seq), next_seq)
+
+    def close(self) -> None:
+        """Closes the log and gives the lock back."""
+        fd, self._fd = self._fd, -1
+        try:
+            if fd >= 0:
+                self._disk.close(fd)
+        finally:
+            if self._poison is None:
+                self.lock.release()
+            else:
+                self.lock.close()
+            self.directory.close()
+
+    def abandon(self, why: str) -> None:
+        """Closes both descriptors without writing a byte: in a forked child, which owns neither."""
+        self.poison(why, self.tail.next_seq)
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            self._disk.close(fd)
+        self.lock.close()
+        self.directory.close()
+
+    def _rotation_end(self, seq: int, offset: int, upto: int) -> tuple[int, int]:
+        """(E, first seq behind it): the boundary at or before `upto + 1` if near, else the end of the log."""
+        if upto + 1 == seq:
+            return offset, seq
+        begin = max(self.header.length, offset - CARRY_BYTES_MAX)
+        found = find_batch(self._fd, begin, offset, self.seed, upto + 1)
+        return found if found else (self.tail.offset, self.tail.next_seq)
+
+    def _take_back(self, error: OSError) -> None:
+        """After a failed write: truncates back to the last whole record, then raises what happened."""
+        offset = self.tail.offset
+        self._truncate(offset)
+        self._pending = None
+        if not self.lock.is_current_file():
+            self.poison("the writer lock was taken over", self.tail.next_seq)
+            raise self._poisoned() from error
+        raise storage_error(error, "appending to the log") from error
+
+    def _truncate(self, offset: int) -> None:
+        """Cuts what stands behind the tail, durably, or poisons and leaves `must_roll` set."""
+        try:
+            self.lock.set_must_roll("set")
+            self._disk.truncate(self._fd, offset)
+            self._disk.sync(self._fd)
+            self.lock.set_must_roll("clear")
+        except OSError as error:
+            last = self.tail.next_seq + (self._pending[2] if self._pending else 0)
+            self.poison(f"a failed append could not be taken back ({error.strerror})", last)
+            raise self._poisoned() from error
+
+    def _poisoned(self) -> PoisonedError:
+        seqs = self._doubt
+        doubt = f"; seqs {seqs.start} to {seqs.stop - 1} are in doubt" if seqs else ""
+        return PoisonedError(
+            f"this writer stopped: {self._poison}{doubt}. Close the session and resume it.", seqs
+        )
+
+
+def next_header(
+    before: Header, epoch: int, end: int, first_seq: int, carried: int, reason: str, now: str
+) -> Header:
+    """The header of the segment that follows `before`, which ends at `end` for ever."""
+    return measured(
+        session=before.session,
+        segment=before.segment + 1,
+        epoch=epoch,
+        salt=os.urandom(8).hex(),
+        first_seq=first_seq,
+        carried=carried,
+        prev=(before.salt, end),
+        reason=reason,
+        ts=now,
+    )
+
+
+def segment_entry(before: Header, following: Header) -> dict[str, int]:
+    """A manifest's entry for a segment that the header of the next one closed."""
+    end = following.prev[1] if following.prev else 0
+    return {"segment": before.segment, "first_seq": before.first_seq, "end": end}
+
+
+def new_manifest(session: str, created_at: str, parent: Any = None) -> Manifest:
+    """The manifest of a session that begins."""
+    return Manifest(
+        format=FORMAT_VERSION,
+        session=session,
+        epoch=0,
+        status="active",
+        created_at=created_at,
+        updated_at=created_at,
+        durable={"segment": 1, "seq": 0, "offset": 0},
+        checkpoint=None,
+        segments=[],
+        info={},
+        parent=parent,
+        children=[],
+    )
+
