@@ -132,7 +132,7 @@ def inspect_jsonl(
 class _Inspection:
     """The state of one walk over a foreign log."""
 
-    __slots__ = ("report", "records", "tail", "last_seq", "_damage", "_gaps", "_base", "_expected")
+    __slots__ = ("_base", "_damage", "_expected", "_gaps", "last_seq", "records", "report", "tail")
 
     report: Report
     records: int

@@ -28,13 +28,13 @@ class Line:
     """One line, its NUL runs split off: `nuls_before`, then the rest, then `nuls_after`."""
 
     __slots__ = (
-        "offset",
         "length",
-        "terminated",
-        "nuls_before",
         "nuls_after",
+        "nuls_before",
+        "offset",
         "rest",
         "rest_bytes",
+        "terminated",
     )
 
     offset: int  # of the line's first byte in the file, or 0 for a line alone

@@ -16,7 +16,7 @@ Finding = tuple[str, int, int, int, int, int]
 class Mark:
     """A finding that may still grow: a blank run, or damage that swallowed seqs."""
 
-    __slots__ = ("kind", "offset", "length", "seq", "missing_start", "missing_stop")
+    __slots__ = ("kind", "length", "missing_start", "missing_stop", "offset", "seq")
 
     def __init__(self, kind: str, offset: int, length: int, seq: int = -1) -> None:
         self.kind = kind
@@ -77,7 +77,7 @@ class Report:
 class Gaps:
     """Disjoint half-open ranges of seqs that were jumped over, ascending."""
 
-    __slots__ = ("_starts", "_stops", "_first")
+    __slots__ = ("_first", "_starts", "_stops")
 
     _starts: list[int]
     _stops: list[int]  # of the gap that starts at the same place of _starts

@@ -84,7 +84,7 @@ def walk(
 class _Batch:
     """A batch whose last record was not seen yet."""
 
-    __slots__ = ("seq", "offset", "end", "left", "records", "checkpoint")
+    __slots__ = ("checkpoint", "end", "left", "offset", "records", "seq")
 
     seq: int  # of its first record
     offset: int
@@ -111,17 +111,17 @@ class _Walk:
     """The state of one walk over a segment."""
 
     __slots__ = (
-        "report",
-        "next",
+        "_batch",
+        "_behind",
+        "_checkpoint",
+        "_damage",
+        "_gaps",
+        "_last",
         "_run",
         "_running",
         "_watermark",
-        "_checkpoint",
-        "_last",
-        "_behind",
-        "_batch",
-        "_damage",
-        "_gaps",
+        "next",
+        "report",
     )
 
     report: Report

@@ -28,7 +28,11 @@ _TYPE = re.compile(r"[!#-\[\]-~]{1,128}")
 _LONG_DIGITS = re.compile(rb"[0-9]{19}")
 """orjson turns integers past 64 bits into floats; 19 digits may be one, so the standard library decodes."""
 _BLOB_NAME = re.compile(r"\$+blob")
-_SEPARATORS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
+_SEPARATORS = (
+    (b"\xe2\x80\xa8", b"\\u2028"),
+    (b"\xe2\x80\xa9", b"\\u2029"),
+    (b"\xc2\x85", b"\\u0085"),
+)
 """JSON allows them raw, but readers in other languages split lines there."""
 
 
@@ -178,7 +182,9 @@ def _dumps(plain: Any) -> bytes:
 def _without_escapes(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            (name[1:] if name[:2] == "$$" and _BLOB_NAME.fullmatch(name) else name): _without_escapes(item)
+            (
+                name[1:] if name[:2] == "$$" and _BLOB_NAME.fullmatch(name) else name
+            ): _without_escapes(item)
             for name, item in value.items()
         }
     if isinstance(value, list):

@@ -14,6 +14,7 @@ import errno
 import os
 import stat
 import sys
+from contextlib import suppress
 
 from .errors import UnsafePathError
 
@@ -34,6 +35,8 @@ class Directory:
 
     def names(self) -> list[str]:
         """The names in it, sorted."""
+        if self._fd < 0:
+            raise OSError(errno.EBADF, "the directory is closed")
         return sorted(os.listdir(self._fd))
 
     def stat(self, name: str) -> os.stat_result:
@@ -216,10 +219,8 @@ def publish_file(disk: Disk, directory: Directory, temporary: str, name: str, da
 
 def unlink_quietly(directory: Directory, name: str) -> None:
     """Removes a temporary name if it is there; a failure leaves it for the next sweep."""
-    try:
+    with suppress(OSError):
         directory.unlink(name)
-    except OSError:
-        pass
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -190,7 +190,9 @@ def _open(path: str) -> int:
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
     os.close(fd)
-    raise UnsafePathError(f"{path} is not a regular file: give a file or a session folder", errno.EINVAL)
+    raise UnsafePathError(
+        f"{path} is not a regular file: give a file or a session folder", errno.EINVAL
+    )
 
 
 def _open_file(path: str) -> int:
@@ -231,4 +233,3 @@ def _spans_backward(fd: int, start: int, stop: int) -> Iterator[tuple[int, int]]
     while start < stop:
         spans, stop = scan.objects_backward(fd, start, stop)
         yield from spans
-

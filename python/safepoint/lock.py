@@ -43,6 +43,15 @@ class Owner(Value):
         "released",
     )
     __slots__ = FIELDS
+    pid: int
+    started: int | None
+    boot: str
+    host: str
+    epoch: int
+    token: str
+    heartbeat: int
+    must_roll: bool
+    released: bool
 
     def __init__(self, **fields: Any) -> None:
         for name in self.FIELDS:

@@ -49,6 +49,15 @@ class Header(Value):
         "ts",
     )
     __slots__ = (*FIELDS, "length")
+    session: str
+    segment: int
+    epoch: int
+    salt: str
+    first_seq: int
+    carried: int
+    prev: tuple[str, int] | None
+    reason: str
+    ts: str
 
     def __init__(self, *, length: int = 0, **fields: Any) -> None:
         for name in self.FIELDS:
@@ -222,9 +231,7 @@ def _batch_begin(
     return offset, seq
 
 
-def _records_backward(
-    fd: int, start: int, stop: int, seed: int
-) -> Iterator[tuple[int, int, int]]:
+def _records_backward(fd: int, start: int, stop: int, seed: int) -> Iterator[tuple[int, int, int]]:
     """(seq, more, offset) of the records before `stop`, newest first, up to the first damage."""
     while stop > start:
         for offset, length, _ in scan.lines_backward(fd, start, stop, 64):

@@ -42,6 +42,18 @@ class Manifest(Value):
         "children",
     )
     __slots__ = FIELDS
+    format: int
+    session: str
+    epoch: int
+    status: str
+    created_at: str
+    updated_at: str
+    durable: dict[str, int]
+    checkpoint: dict[str, Any] | None
+    segments: list[dict[str, int]]
+    info: dict[str, Any]
+    parent: Any
+    children: list[Any]
 
     def __init__(self, **fields: Any) -> None:
         for name in self.FIELDS:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
+from itertools import pairwise
 
 from . import scan
-from .errors import PoisonedError, StorageError
+from .errors import PoisonedError
 from .files import Directory, Disk, append
 from .lock import WriterLock, take_lock
 from .log import (
@@ -20,7 +20,6 @@ from .log import (
     SegmentTakenError,
     carried_lines,
     find_batch,
-    measured,
     roll,
     segment_name,
     sweep_temporaries,
@@ -28,7 +27,7 @@ from .log import (
 from .manifest import Manifest
 from .recovery import Facts, Place, examine
 from .types import Repair
-from .writer import LogWriter, Tail, new_manifest, next_header, segment_entry
+from .writer import LogWriter, Tail, new_manifest, next_header, segment_entry, timestamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,54 +37,6 @@ LOOKS_MAX = 16
 """How often the log may change between a look and the roll that follows it before we give up."""
 COPY_BYTES = 1 << 20
 QUARANTINE = "quarantine"
-
-
-def timestamp() -> str:
-    """Now, as a record's `ts`: UTC, RFC 3339, microseconds."""
-    seconds, micros = divmod(time.time_ns() // 1000, 1_000_000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{micros:06d}Z"
-
-
-def create_log(
-    disk: Disk,
-    directory: Directory,
-    lock: WriterLock,
-    session: str,
-    salt: str,
-    records: list[bytes],
-) -> LogWriter:
-    """Publishes segment 1 with its first records, durable on return; `lock` was taken on an empty session.
-
-    `records` are `session.created` and the first append, whole, sealed for `salt`. StorageError: no session
-    was created. PoisonedError: it may have been.
-    """
-    lock.claim(1 + _epoch(lock.found and lock.found.epoch))
-    sweep_temporaries(directory)
-    now = timestamp()
-    header = measured(
-        session=session,
-        segment=1,
-        epoch=lock.owner.epoch,
-        salt=salt,
-        first_seq=0,
-        carried=len(records),
-        prev=None,
-        reason="created",
-        ts=now,
-    )
-    fd, size = roll(disk, directory, lock, header, records)
-    tail = Tail(size, len(records))
-    manifest = new_manifest(session, now)
-    writer = LogWriter(disk, directory, lock, header, fd, tail, tail.next_seq, manifest)
-    try:
-        return _saved(writer, now)
-    except StorageError as error:
-        seqs = range(tail.next_seq)
-        raise PoisonedError(
-            f"the session was created with seqs 0 to {seqs.stop - 1}, but its manifest could not be "
-            "saved: resume it",
-            seqs,
-        ) from error
 
 
 class Opening:
@@ -170,7 +121,7 @@ class Opening:
             )
             if facts.manifest is None or manifest.durable["segment"] != newest.segment:
                 _fill(manifest, facts, None)
-                return _saved(writer, timestamp())
+                return save_or_close(writer, timestamp())
             return writer
         return self._rolled(lock, facts, newest, record_mend, reason, manifest)
 
@@ -210,7 +161,7 @@ class Opening:
         )
         _fill(manifest, facts, (newest, header))
         _name_carried_checkpoint(writer, facts, place)
-        return _saved(writer, now)
+        return save_or_close(writer, now)
 
     def _tidy(self, writer: LogWriter) -> None:
         """Cuts away what stands behind the end of old segments; quarantine names go into the repairs."""
@@ -234,7 +185,9 @@ class Opening:
     def _cut(self, view: LogView, number: int, end: int, size: int) -> str | None:
         """Truncates one old segment to its end, once its bytes are kept elsewhere; durable on return."""
         carried = _is_carried(view, number, end, size)
-        name = None if carried else keep_aside(self._disk, self._directory, view.fd(number), end, size)
+        name = (
+            None if carried else keep_aside(self._disk, self._directory, view.fd(number), end, size)
+        )
         fd = self._directory.open_append(segment_name(number))
         try:
             self._disk.truncate(fd, end)
@@ -249,7 +202,7 @@ class Opening:
         return max(_epoch(lock.found and lock.found.epoch), newest.epoch, manifest)
 
 
-def _saved(writer: LogWriter, now: str) -> LogWriter:
+def save_or_close(writer: LogWriter, now: str) -> LogWriter:
     """The writer, once its manifest is saved; closed where that fails."""
     try:
         writer.save(now)
@@ -349,7 +302,7 @@ def _rebuilt(session: str, facts: Facts) -> Manifest:
     headers = [facts.view.header(number) for number in facts.view.numbers]
     created = headers[0].ts if headers[0] else timestamp()
     manifest = new_manifest(session, created)
-    for before, following in zip(headers, headers[1:], strict=False):
+    for before, following in pairwise(headers):
         if before is not None and following is not None:
             manifest.segments.append(segment_entry(before, following))
     return manifest
@@ -391,4 +344,3 @@ def _known_end(manifest: Manifest, number: int) -> int:
 
 def _epoch(value: object) -> int:
     return value if type(value) is int and value > 0 else 0
-

@@ -54,7 +54,7 @@ class Checkpoint:
 class Place:
     """A batch boundary in the log: the segment, the offset in it, the seq that begins there."""
 
-    __slots__ = ("segment", "offset", "seq")
+    __slots__ = ("offset", "segment", "seq")
 
     def __init__(self, segment: int, offset: int, seq: int) -> None:
         self.segment = segment
@@ -176,7 +176,9 @@ def _is_void(manifest: Manifest | None, view: LogView) -> bool:
     if manifest is None:
         return True
     for place in (manifest.durable, manifest.checkpoint):
-        following = place["segment"] + 1 if place else 0
+        if place is None:
+            continue
+        following = place["segment"] + 1
         header = view.header(following) if following in view.numbers else None
         if header is not None and header.prev is not None and header.prev[1] < place["offset"]:
             return True
@@ -269,9 +271,7 @@ class _Walker:
                 return self._checkpoint_at(number, *found)
         return None
 
-    def _checkpoint_at(
-        self, number: int, seq: int, offset: int, length: int
-    ) -> Checkpoint | None:
+    def _checkpoint_at(self, number: int, seq: int, offset: int, length: int) -> Checkpoint | None:
         header = self.view.header(number)
         if header is None or offset < header.length or offset + length > self.view.end(number):
             return None

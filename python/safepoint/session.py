@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 from _thread import RLock
+from contextlib import suppress
 
 from . import scan
+from .creation import create_session, find_created
 from .errors import (
     InvalidEventError,
     SafepointError,
     SequenceError,
     SessionClosedError,
-    SessionExistsError,
     StorageError,
-    storage_error,
 )
 from .events import check_type, decode_data, encode_data, encode_key
 from .files import Directory, Disk
-from .lock import take_lock
-from .log import LogView
-from .manifest import read_manifest
-from .mend import Opening, create_log, timestamp
+from .memory import Memory
+from .mend import timestamp
 from .reader import place_before, read_backward, read_forward, read_from, select
 from .recovery import Checkpoint, Place
 from .types import Event, Repair
@@ -30,25 +28,12 @@ from .writer import LogWriter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
-    from typing import Any, Protocol
+    from typing import Any
 
-    class Fold(Protocol):
-        """The caller's function from events to state. `apply` must give a new state, or the same one."""
+    from .memory import Fold
 
-        version: Any
-
-        def initial(self) -> Any:
-            """The state before the first event."""
-
-        def apply(self, state: Any, event: Event) -> Any:
-            """The state after one event. It may be asked again for an event that a Ctrl-C cut short."""
-
-        def dump(self, state: Any) -> Any:
-            """The state as a JSON value, for a checkpoint."""
-
-        def load(self, state: Any, version: Any) -> Any:
-            """The state that a checkpoint of that fold version holds."""
-
+    _Item = tuple[str, bytes, str | None, bytes | None]
+    # (type, encoded data, key, encoded key)
 
 DURABILITIES = ("process", "batch", "sync")
 STATUSES = ("completed", "failed", "cancelled")
@@ -61,8 +46,6 @@ PROCESS_BYTES_MAX = 64 << 20
 """`process`: the same in the background, to bound what a power loss can take."""
 RECORDS_BYTES_MAX = 64 << 20
 """An atomic batch is at most this large: a reader holds it whole."""
-KEYS_MAX = 1024
-"""Idempotency keys that are remembered; each checkpoint repeats them."""
 EFFECT_KINDS = ("tool", "verification")
 _RESERVED = ("session.", "approval.")
 _UNSET = object()
@@ -95,7 +78,6 @@ class Session:
         self._root_path = root_path
         self._durability = durability
         self._segment_bytes = segment_bytes
-        self._fold = fold
         self._default = default
         self._created = created
         """The data of `session.created`, until the session is on disk."""
@@ -108,13 +90,7 @@ class Session:
         """Inside a write: an append from a signal handler must not come between."""
         self._salt: str | None = None
         """Of the segment 1 that a creation in progress may have published."""
-        self._pending: list[tuple[Event, str | None]] = []
-        """Events handed to the writer that the keys and the fold have not seen."""
-        self._keys: dict[str, tuple[int, str]] = {}
-        self._keys_place: Place | None = None
-        """Where the records begin whose keys were not read yet; None once they were."""
-        self._folded = (0, fold.initial() if fold else None)
-        """(first seq that the state does not contain, the state): replaced together."""
+        self._memory = Memory(fold)
         self._upto = -1
         self._replay_place: Place | None = None
         self._sync_requested = False
@@ -142,7 +118,8 @@ class Session:
         raw_key = None if key is None else encode_key(key)
         with self._lock:
             self._ready()
-            if key is not None and (known := self._known(key, type)) is not None:
+            known = None if key is None else self._memory.known(key, type)
+            if known is not None:
                 return known
             self._check_expected(expect_seq)
             seq = self._write([(type, raw, key, raw_key)])
@@ -155,7 +132,7 @@ class Session:
         After a crash all of them are there or none. At most 64 MiB. A reserved type or a value that cannot
         be encoded refuses the whole batch. Raises and is durable as `append`.
         """
-        items = []
+        items: list[_Item] = []
         for type, data in events:
             self._check_caller_type(type)
             items.append((type, encode_data(data, self._default), None, None))
@@ -177,7 +154,6 @@ class Session:
         """
         with self._lock:
             self._ready()
-            self._load_keys()
             writer = self._begun()
             last = writer.tail.next_seq - 1
             state, version = self._state_to_write(state, upto)
@@ -190,7 +166,7 @@ class Session:
                 "fold": version,
                 "effects": [],
                 "approvals": [],
-                "keys": [[key, seq, type] for key, (seq, type) in self._keys.items()],
+                "keys": self._memory.newest_keys(),
             }
             return self._write_checkpoint(encode_data(data, self._default), upto, state)
 
@@ -261,7 +237,7 @@ class Session:
         with self._lock:
             self._settle()
             place, upto = self._replay_place, self._upto
-            if self._writer is None or self._fold is not None:
+            if self._writer is None or self._memory.fold is not None:
                 return iter(())
         return _replay(self._open_directory, place, upto)
 
@@ -270,14 +246,14 @@ class Session:
         """With a fold the live state; else that of the newest checkpoint, None before the first."""
         with self._lock:
             self._settle()
-            return self._folded[1]
+            return self._memory.state
 
     @property
     def last_seq(self) -> int:
         """The seq of the last event in the log, -1 before the first append."""
         with self._lock:
             self._settle()
-            return -1 if self._writer is None else self._writer.tail.next_seq - 1
+            return self._stop() - 1
 
     @property
     def durable_seq(self) -> int:
@@ -291,10 +267,8 @@ class Session:
         writer = self._writer
         if writer is None or self._closed:
             return
-        try:
+        with suppress(SafepointError):
             writer.sync()
-        except SafepointError:
-            pass
 
     def abandon_after_fork(self) -> None:
         """In a forked child: closes what belongs to the parent; every later call raises PoisonedError."""
@@ -311,10 +285,8 @@ class Session:
     def __del__(self) -> None:
         writer = getattr(self, "_writer", None)
         if writer is not None and not self._closed:
-            try:
+            with suppress(SafepointError, OSError):
                 self.close()
-            except (SafepointError, OSError):
-                pass
 
     def adopt(
         self,
@@ -327,31 +299,12 @@ class Session:
         self._writer = writer
         self._created = None
         self.repairs = repairs
-        self._replay_place = self._keys_place = start
-        data: dict[str, Any] = {}
-        if checkpoint is not None:
-            data, self._upto = checkpoint.data, checkpoint.upto
-            for key, seq, type in data.get("keys", ()):
-                self._keys[key] = (seq, type)
-        self._folded = (self._upto + 1, data.get("state"))
-        if self._fold is not None:
-            self._fold_from(checkpoint, data, start)
+        self._replay_place = start
+        self._upto = checkpoint.upto if checkpoint else -1
+        self._memory.restore(checkpoint, lambda: _from(self._open_directory, start))
         upkeep().add(self)
 
     # What follows is called with the lock held, but for the two that make an append durable.
-
-    def _fold_from(
-        self, checkpoint: Checkpoint | None, data: dict[str, Any], start: Place
-    ) -> None:
-        assert self._fold is not None and self._writer is not None
-        if checkpoint is None:
-            state = self._fold.initial()
-        else:
-            state = self._fold.load(data.get("state"), data.get("fold"))
-        for event in read_from(self._writer.directory, start):
-            if event.seq > self._upto and event.type != "checkpoint":
-                state = self._fold.apply(state, event)
-        self._folded = (self._writer.tail.next_seq, state)
 
     def _ready(self, finished: str = "refused") -> None:
         """Settles what an interruption left, then refuses where nothing can be written."""
@@ -370,37 +323,15 @@ class Session:
         if self._writing:
             return
         if self._writer is None and self._salt is not None:
-            self._settle_creation()
+            salt, self._salt = self._salt, None
+            self._writer = find_created(self._disk, self._root_path, self.id, salt)
+            if self._writer is not None:
+                self._started()
         if self._writer is not None:
             self._writer.settle()
-        self._absorb()
+        self._memory.absorb(self._stop())
 
-    def _absorb(self) -> None:
-        """Shows the pending events to the keys and the fold; those that are not in the log are dropped."""
-        if not self._pending:
-            return
-        stop = self._writer.tail.next_seq if self._writer is not None else 0
-        for event, key in self._pending:
-            if event.seq < stop:
-                if key is not None:
-                    self._remember(key, event.seq, event.type)
-                if self._fold is not None and event.seq >= self._folded[0]:
-                    self._apply(event)
-        self._pending = []
-
-    def _apply(self, event: Event) -> None:
-        assert self._fold is not None
-        state = self._folded[1]
-        if event.type != "checkpoint":
-            try:
-                state = self._fold.apply(state, event)
-            except Exception as error:
-                self._folded = (event.seq + 1, state)
-                error.add_note(f"safepoint: event {event.seq} is in the log; the fold did not take it")
-                raise
-        self._folded = (event.seq + 1, state)
-
-    def _write(self, items: list[tuple[str, bytes, str | None, bytes | None]]) -> int:
+    def _write(self, items: list[_Item]) -> int:
         """Appends encoded events as one batch; gives the seq of the first."""
         try:
             self._writing = True
@@ -412,32 +343,31 @@ class Session:
                 self._writer.append(b"".join(records), len(items))
         finally:
             self._writing = False
-        self._absorb()
+        self._memory.absorb(self._stop())
         return first
 
     def _seal(
         self,
-        items: list[tuple[str, bytes, str | None, bytes | None]],
+        items: list[_Item],
         first: int,
         watermark: int,
         seed: int,
     ) -> list[bytes]:
         """The records of one batch; notes their events as pending."""
         ts, more = timestamp(), len(items) - 1 if len(items) > 1 else -1
-        records, pending = [], []
+        records, events = [], []
         for seq, (type, raw, key, raw_key) in enumerate(items, first):
             record = scan.seal_record(seq, ts, type, raw_key, raw, more, watermark, seed)
             more -= 1 if more > 0 else 0
             records.append(record)
-            event = Event.undecoded(seq, ts, type, key, raw, decode_data)
-            pending.append((event, key))
+            events.append(Event.undecoded(seq, ts, type, key, raw, decode_data))
         size = sum(map(len, records))
         if size > (RECORDS_BYTES_MAX if len(items) > 1 else scan.LINE_BYTES_MAX):
             raise InvalidEventError(
                 f"{size} bytes: one event is at most {scan.LINE_BYTES_MAX}, a batch "
                 f"{RECORDS_BYTES_MAX}. Nothing was written."
             )
-        self._pending = [*self._pending, *pending]
+        self._memory.note(events)
         return records
 
     def _begun(self) -> LogWriter:
@@ -447,56 +377,15 @@ class Session:
         assert self._writer is not None
         return self._writer
 
-    def _create(self, items: list[tuple[str, bytes, str | None, bytes | None]]) -> int:
+    def _create(self, items: list[_Item]) -> int:
         """Publishes the session with `session.created` and the first append; durable on return."""
         self._salt = os.urandom(8).hex()
         seed = scan.seed_of(self._salt)
         created = ("session.created", encode_data(self._created, self._default), None, None)
         records = self._seal([created], 0, 0, seed) + self._seal(items, 1, 0, seed)
-        try:
-            self._writer = self._publish(records)
-        except OSError as error:
-            raise storage_error(error, f"creating session {self.id}") from error
+        self._writer = create_session(self._disk, self._root_path, self.id, self._salt, records)
         self._started()
         return 1
-
-    def _publish(self, records: list[bytes]) -> LogWriter:
-        assert self._salt is not None
-        with self._disk.create_root(self._root_path) as root:
-            check_free(root, self.id)
-            root.make_directory(self.id)
-            root.sync()
-            directory = root.open_directory(self.id)
-        try:
-            lock = take_lock(self._disk, directory)
-            try:
-                if LogView(directory).numbers or read_manifest(directory) is not None:
-                    raise exists_error(self.id)
-                return create_log(self._disk, directory, lock, self.id, self._salt, records)
-            except BaseException:
-                lock.restore()
-                raise
-        except BaseException:
-            directory.close()
-            raise
-
-    def _settle_creation(self) -> None:
-        """After a creation that did not return: takes the session over if our segment 1 was published."""
-        salt, self._salt = self._salt, None
-        try:
-            with self._disk.open_root(self._root_path) as root:
-                directory = root.open_directory(self.id)
-                with LogView(directory) as view:
-                    header = view.header(1) if view.numbers[:1] == [1] else None
-                if header is None or header.salt != salt:
-                    directory.close()
-                    return
-                opening = Opening(self._disk, root, directory, self.id)
-                self._writer, facts = opening.open(lambda facts: None, None, "resumed")
-                facts.close()
-        except (OSError, StorageError):
-            return
-        self._started()
 
     def _started(self) -> None:
         self._salt = self._created = None
@@ -509,69 +398,42 @@ class Session:
         writer.sync()
         writer.name_checkpoint(seq, offset, writer.read(offset, writer.tail.offset - offset))
         self._upto, self._replay_place = upto, None
-        if self._fold is None:
-            self._folded = (upto + 1, state)
+        self._memory.replace_state(upto, state)
         if writer.tail.offset >= self._segment_bytes:
-            try:
+            with suppress(StorageError):
                 writer.rotate(timestamp(), seq, offset, upto)
-            except StorageError:
-                pass
         self._save_quietly(writer)
         return seq
 
     def _state_to_write(self, state: Any, upto: int | None) -> tuple[Any, Any]:
         """(the state, the fold's version) that a checkpoint holds."""
-        if self._fold is None:
+        fold = self._memory.fold
+        if fold is None:
             if state is _UNSET:
                 raise InvalidEventError("without a fold, give checkpoint() the state to keep")
             return state, None
         if state is not _UNSET or upto is not None:
             raise InvalidEventError("with a fold, checkpoint() takes no state: the fold has it")
-        return self._fold.dump(self._folded[1]), self._fold.version
+        return fold.dump(self._memory.state), fold.version
 
     def _save_quietly(self, writer: LogWriter) -> None:
         """Saves the manifest. It is a cache: where the disk has no room the next save brings it up to date."""
-        try:
+        with suppress(StorageError):
             writer.save(timestamp())
-        except StorageError:
-            pass
 
     def _manifest_is_behind(self, writer: LogWriter) -> bool:
         durable = writer.manifest.durable
         return (durable["segment"], durable["seq"]) != (writer.header.segment, writer.watermark)
-
-    def _known(self, key: str, type: str) -> int | None:
-        """The seq of the event that has the key already."""
-        self._load_keys()
-        if key not in self._keys:
-            return None
-        seq, known_type = self._keys[key]
-        if known_type != type:
-            raise InvalidEventError(
-                f"key was used by event {seq} of another type: choose another key. Nothing was written."
-            )
-        return seq
-
-    def _load_keys(self) -> None:
-        """Reads the keys of the records behind the checkpoint that we resumed from."""
-        place, self._keys_place = self._keys_place, None
-        if place is None or self._writer is None:
-            return
-        mine, self._keys = self._keys, dict(self._keys)
-        for event in read_from(self._writer.directory, place):
-            if event.key is not None and event.key not in mine:
-                self._remember(event.key, event.seq, event.type)
-
-    def _remember(self, key: str, seq: int, type: str) -> None:
-        self._keys[key] = (seq, type)
-        while len(self._keys) > KEYS_MAX:
-            del self._keys[next(iter(self._keys))]
 
     def _check_expected(self, expect_seq: int | None) -> None:
         if expect_seq is not None and expect_seq != self._next_seq():
             raise SequenceError(
                 f"expect_seq={expect_seq}, but the next event gets {self._next_seq()}. Nothing was written."
             )
+
+    def _stop(self) -> int:
+        """The seq behind the end of the log, 0 before it is there."""
+        return 0 if self._writer is None else self._writer.tail.next_seq
 
     def _next_seq(self) -> int:
         return 1 if self._writer is None else self._writer.tail.next_seq
@@ -608,19 +470,6 @@ class Session:
             return root.open_directory(self.id)
 
 
-def check_free(root: Directory, id: str) -> None:
-    """SessionExistsError where another session's id is the same but for upper and lower case."""
-    folded = id.casefold()
-    for name in root.names():
-        if name != id and name.casefold() == folded:
-            raise SessionExistsError(f"session {name} differs from {id} in case only: choose another id")
-
-
-def exists_error(id: str) -> SessionExistsError:
-    """The error for a create() of what is there."""
-    return SessionExistsError(f"session {id} exists: resume it, or choose another id")
-
-
 def take_last(newest_first: Iterator[Event], n: int) -> list[Event]:
     """The first `n` of an iterator that runs backward, oldest first."""
     found = [event for _, event in zip(range(n), newest_first, strict=False)]
@@ -639,6 +488,11 @@ def _events(
         yield from select(read(directory, start, stop), types)
 
 
+def _from(open_directory: Callable[[], Directory], place: Place) -> Iterator[Event]:
+    with open_directory() as directory:
+        yield from read_from(directory, place)
+
+
 def _replay(
     open_directory: Callable[[], Directory], place: Place | None, upto: int
 ) -> Iterator[Event]:
@@ -646,4 +500,3 @@ def _replay(
         for event in read_from(directory, place or place_before(directory, upto + 1)):
             if event.seq > upto and event.type != "checkpoint":
                 yield event
-

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
-    from .session import Fold
+    from .memory import Fold
 
 SEGMENT_BYTES = 256 << 20
 """A checkpoint that ends behind this offset starts the next segment."""
@@ -353,4 +353,3 @@ def _updated_at(facts: Facts) -> str | None:
         scan.read_exactly(facts.view.fd(facts.last_segment), offset, length), header.seed
     )
     return record[1] if record else None
-

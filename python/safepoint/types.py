@@ -48,7 +48,7 @@ class Event(Value):
     """One event: `seq`, `ts` (RFC 3339 text), `type`, `key` (or None) and `data`, decoded when first read."""
 
     FIELDS = ("seq", "ts", "type", "key", "data")
-    __slots__ = ("seq", "ts", "type", "key", "_data", "_decode")
+    __slots__ = ("_data", "_decode", "key", "seq", "ts", "type")
 
     def __init__(self, seq: int, ts: str, type: str, key: str | None, data: Any) -> None:
         self.seq = seq

@@ -8,6 +8,7 @@ append may have left behind the tail.
 from __future__ import annotations
 
 import os
+import time
 from _thread import RLock
 
 from . import scan
@@ -268,6 +269,12 @@ class LogWriter:
         )
 
 
+def timestamp() -> str:
+    """Now, as a record's `ts`: UTC, RFC 3339, microseconds."""
+    seconds, micros = divmod(time.time_ns() // 1000, 1_000_000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{micros:06d}Z"
+
+
 def next_header(
     before: Header, epoch: int, end: int, first_seq: int, carried: int, reason: str, now: str
 ) -> Header:
@@ -307,4 +314,3 @@ def new_manifest(session: str, created_at: str, parent: Any = None) -> Manifest:
         parent=parent,
         children=[],
     )
-

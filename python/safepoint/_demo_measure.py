@@ -1,0 +1,71 @@
+"""`python -m safepoint._demo_measure JOB STORE SESSION`: one measurement a process, one JSON line.
+
+Jobs: `resume` (plan, open, state and replay, with the engine of SAFEPOINT_ENGINE), and `json` and
+`orjson`, which load the log line by line and keep every object, as agents do. The peak of memory is
+what the process gained over itself with everything imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import resource
+import sys
+import time
+
+import safepoint
+
+
+def peak_bytes() -> int:
+    """The most memory that this process ever had resident.
+
+    Linux's ru_maxrss starts at the parent's when a process is spawned, so VmHWM is asked first.
+    """
+    try:
+        with open("/proc/self/status", "rb") as status:
+            for line in status:
+                if line.startswith(b"VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _resume(store_path: str, session_id: str) -> float:
+    started = time.perf_counter()
+    session = safepoint.open_store(store_path).resume(session_id, durability="batch")
+    state, events = session.state, list(session.replay())
+    spent = time.perf_counter() - started
+    session.close()
+    if not state or not events:
+        raise SystemExit("resume brought back nothing")
+    return spent
+
+
+def _load(store_path: str, session_id: str, module: str) -> float:
+    folder = os.path.join(store_path, session_id)
+    loads = importlib.import_module(module).loads
+    started = time.perf_counter()
+    kept = []
+    for name in sorted(name for name in os.listdir(folder) if name.startswith("events-")):
+        with open(os.path.join(folder, name), "rb") as log:
+            kept.extend(loads(line) for line in log)
+    return time.perf_counter() - started
+
+
+def main(job: str, store_path: str, session_id: str) -> None:
+    """Does the job once and prints `{"seconds", "peak_bytes"}`."""
+    module = "json" if job == "resume" else job
+    importlib.import_module(module)
+    before = peak_bytes()
+    if job == "resume":
+        seconds = _resume(store_path, session_id)
+    else:
+        seconds = _load(store_path, session_id, module)
+    print(json.dumps({"seconds": seconds, "peak_bytes": peak_bytes() - before}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4])

@@ -1,0 +1,130 @@
+"""Creates a session: its folder, its lock, and segment 1 with its first records, published together."""
+
+from __future__ import annotations
+
+from .errors import (
+    PoisonedError,
+    SessionExistsError,
+    StorageError,
+    storage_error,
+)
+from .files import Directory, Disk
+from .lock import WriterLock, take_lock
+from .log import LogView, measured, roll, sweep_temporaries
+from .manifest import read_manifest
+from .mend import Opening, save_or_close
+from .writer import LogWriter, Tail, new_manifest, timestamp
+
+
+def create_session(
+    disk: Disk, root_path: str, id: str, salt: str, records: list[bytes]
+) -> LogWriter:
+    """Publishes the session `id` in the store at `root_path`; durable on return, absent or whole before.
+
+    `records` are `session.created` and the first append, whole, sealed for `salt`.
+    SessionExistsError, SessionBusyError, StorageError: no session was created. PoisonedError: it may have been.
+    """
+    try:
+        with disk.create_root(root_path) as root:
+            _check_free(root, id)
+            root.make_directory(id)
+            root.sync()
+            directory = root.open_directory(id)
+    except OSError as error:
+        raise storage_error(error, f"creating session {id}") from error
+    try:
+        return _create_in(disk, directory, id, salt, records)
+    except OSError as error:
+        directory.close()
+        raise storage_error(error, f"creating session {id}") from error
+    except BaseException:
+        directory.close()
+        raise
+
+
+def find_created(disk: Disk, root_path: str, id: str, salt: str) -> LogWriter | None:
+    """After a creation that did not return: the writer, if segment 1 with our salt was published."""
+    try:
+        with disk.open_root(root_path) as root:
+            directory = root.open_directory(id)
+            try:
+                with LogView(directory) as view:
+                    header = view.header(1) if view.numbers[:1] == [1] else None
+                if header is not None and header.salt == salt:
+                    opening = Opening(disk, root, directory, id)
+                    writer, facts = opening.open(lambda facts: None, None, "resumed")
+                    facts.close()
+                    return writer
+            except BaseException:
+                directory.close()
+                raise
+            directory.close()
+    except (OSError, StorageError):
+        pass
+    return None
+
+
+def exists_error(id: str) -> SessionExistsError:
+    """The error for a create() of what is there."""
+    return SessionExistsError(f"session {id} exists: resume it, or choose another id")
+
+
+def _create_in(
+    disk: Disk, directory: Directory, id: str, salt: str, records: list[bytes]
+) -> LogWriter:
+    lock = take_lock(disk, directory)
+    try:
+        if LogView(directory).numbers or read_manifest(directory) is not None:
+            raise exists_error(id)
+        return _create_log(disk, directory, lock, id, salt, records)
+    except BaseException:
+        lock.restore()
+        raise
+
+
+def _create_log(
+    disk: Disk,
+    directory: Directory,
+    lock: WriterLock,
+    session: str,
+    salt: str,
+    records: list[bytes],
+) -> LogWriter:
+    epoch = lock.found.epoch if lock.found and type(lock.found.epoch) is int else 0
+    lock.claim(1 + max(0, epoch))
+    sweep_temporaries(directory)
+    now = timestamp()
+    header = measured(
+        session=session,
+        segment=1,
+        epoch=lock.owner.epoch,
+        salt=salt,
+        first_seq=0,
+        carried=len(records),
+        prev=None,
+        reason="created",
+        ts=now,
+    )
+    fd, size = roll(disk, directory, lock, header, records)
+    tail = Tail(size, len(records))
+    manifest = new_manifest(session, now)
+    writer = LogWriter(disk, directory, lock, header, fd, tail, tail.next_seq, manifest)
+    try:
+        return save_or_close(writer, now)
+    except StorageError as error:
+        seqs = range(tail.next_seq)
+        raise PoisonedError(
+            f"the session was created with seqs 0 to {seqs.stop - 1}, but its manifest could not be "
+            "saved: resume it",
+            seqs,
+        ) from error
+
+
+def _check_free(root: Directory, id: str) -> None:
+    """SessionExistsError where another session's id is the same but for upper and lower case."""
+    folded = id.casefold()
+    for name in root.names():
+        if name != id and name.casefold() == folded:
+            raise SessionExistsError(
+                f"session {name} differs from {id} in case only: choose another id"
+            )
