@@ -1,10 +1,12 @@
 """safepoint keeps the history of long-running agent sessions so that a crash costs nothing.
 
-`open_store(path)` gives a Store: `create` a session and append events to it, `resume` it after a crash,
-`open` it to read, `inspect` it to see what is there. `inspect_file`, `verify` and `read_file` look at any
-JSONL log. README.md has the first ten minutes, docs/ARCHITECTURE.md the house, docs/FORMAT.md the bytes.
+`open_store(path)` gives a Store: `create` a session and append events to it, `resume` it after a
+crash, `open` it to read, `inspect` it to see what is there. `inspect_file`, `verify` and
+`read_file` look at any JSONL log. README.md has the first ten minutes, docs/ARCHITECTURE.md the
+house, docs/FORMAT.md the bytes.
 
 Names load when they are first used, so that importing the package costs next to nothing.
+
 """
 
 TYPE_CHECKING = False
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from .session import Session
     from .store import Reader, Store, open_store
     from .types import Event, Finding, Inspection, Reason, Repair, ResumePlan, SessionInfo
+    from .version import __version__
 
 _HOMES = {
     "CorruptLogError": "errors",
@@ -60,6 +63,7 @@ _HOMES = {
     "Store": "store",
     "TooNewError": "errors",
     "UnsafePathError": "errors",
+    "__version__": "version",
     "engine": "api",
     "inspect_file": "api",
     "open_store": "store",
@@ -73,8 +77,6 @@ __all__ = sorted(_HOMES)
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name == "__version__":
-        return import_module("importlib.metadata").version("safepoint")
     if name not in _HOMES:
         raise AttributeError(f"module 'safepoint' has no attribute {name!r}")
     value = getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -7,7 +7,7 @@ what the process gained over itself with everything imported.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import os
 import resource
@@ -48,7 +48,7 @@ def _load(store_path: str, session_id: str, module: str) -> float:
     folder = os.path.join(store_path, session_id)
     loads = importlib.import_module(module).loads
     started = time.perf_counter()
-    kept = []
+    kept: list[object] = []
     for name in sorted(name for name in os.listdir(folder) if name.startswith("events-")):
         with open(os.path.join(folder, name), "rb") as log:
             kept.extend(loads(line) for line in log)
@@ -57,13 +57,15 @@ def _load(store_path: str, session_id: str, module: str) -> float:
 
 def main(job: str, store_path: str, session_id: str) -> None:
     """Does the job once and prints `{"seconds", "peak_bytes"}`."""
-    module = "json" if job == "resume" else job
-    importlib.import_module(module)
+    for module in ("json", "orjson"):
+        if importlib.util.find_spec(module) is not None:
+            importlib.import_module(module)
+    safepoint.open_store(store_path)
     before = peak_bytes()
     if job == "resume":
         seconds = _resume(store_path, session_id)
     else:
-        seconds = _load(store_path, session_id, module)
+        seconds = _load(store_path, session_id, job)
     print(json.dumps({"seconds": seconds, "peak_bytes": peak_bytes() - before}))
 
 

@@ -106,28 +106,25 @@ def fill(session: Any, total_bytes: int) -> Iterator[tuple[int, int, str, Any]]:
     """Appends `total_bytes` with checkpoints; gives (bytes, seq, type, data) after each append."""
     generator = Generator()
     done = events = 0
-    checkpoints = _checkpoint_places(total_bytes)
-    due = next(checkpoints)
-    while done < total_bytes:
-        if done >= due:
-            due = next(checkpoints)
+    due: float = CHECKPOINT_BYTES
+    last: float = total_bytes - LAST_CHECKPOINT_BYTES
+    end = math.inf
+    while done < end:
+        if done >= min(due, last):
+            if done >= last:
+                due = last = math.inf
+                end = done + LAST_CHECKPOINT_BYTES
+            else:
+                due = done + CHECKPOINT_BYTES
             state = generator.state(events)
             yield done, session.checkpoint(state), "checkpoint", state
         type, data = generator.event()
-        if type == "image" and due > total_bytes:
+        if type == "image" and last == math.inf:
             continue
         seq = session.append(type, data)
         events += 1
         done += RECORD_OVERHEAD_BYTES + sum(len(v) for v in data.values() if isinstance(v, str))
         yield done, seq, type, data
-
-
-def _checkpoint_places(total_bytes: int) -> Iterator[float]:
-    """After how many bytes a checkpoint is due: now and then, once near the end, never again."""
-    last = total_bytes - LAST_CHECKPOINT_BYTES
-    yield from range(CHECKPOINT_BYTES, last - CHECKPOINT_BYTES // 2, CHECKPOINT_BYTES)
-    yield last
-    yield math.inf
 
 
 def _say(text: str) -> None:

@@ -36,9 +36,9 @@ def classify_line(line: bytes, last: bool) -> tuple[list[Finding], list[Span]]:
 
 def classify(line: Line) -> tuple[list[tuple[str, int, int]], list[Span]]:
     """(kind, offset, length) of the line's findings and the spans of its objects, in file order."""
-    if line.blank and not line.nuls_before:
+    if line.blank:
         return ([("blank", line.offset, line.length)] if line.length else []), []
-    kind, objects = (None, []) if line.blank else _classify_rest(line)
+    kind, objects = (None, []) if line.empty else _classify_rest(line)
     found = []
     if line.nuls_before:
         found.append(("nul", line.offset, line.nuls_before))

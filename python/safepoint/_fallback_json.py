@@ -47,6 +47,7 @@ _UTF8_BEGUN = re.compile(
     | \xf4(?:[\x80-\x8f][\x80-\xbf]?)? | [\xc2-\xdf]""",
     re.VERBOSE,
 )
+_STRUCTURE = re.compile(rb'["{}\[\]]')
 _SEQ = re.compile(rb"[0-9]{1,18}")
 _WORDS = {b"t": b"true", b"f": b"false", b"n": b"null", b"N": b"NaN", b"I": b"Infinity"}
 
@@ -269,9 +270,30 @@ def _members(text: bytes) -> Iterator[tuple[int, int, int, int]]:
     while text[pos : pos + 1] == b'"':
         key_stop = _scan_string(text, pos)
         value_start = _skip(text, _skip(text, key_stop) + 1)
-        value_stop = scan_value(text, value_start)
+        value_stop = _skip_value(text, value_start)
         yield pos, key_stop, value_start, value_stop
         pos = _skip(text, _skip(text, value_stop) + 1)
+
+
+def _skip_value(text: bytes, pos: int) -> int:
+    """The end of the value at `pos` of a well-formed text: only strings and brackets matter."""
+    depth = 0
+    while True:
+        byte = text[pos : pos + 1]
+        if byte == b'"':
+            pos = _scan_string(text, pos)
+        elif byte in (b"{", b"["):
+            depth += 1
+            pos += 1
+        elif byte in (b"}", b"]"):
+            depth -= 1
+            pos += 1
+        else:
+            pos = _scan_scalar(text, pos)
+        if not depth:
+            return pos
+        structure = _STRUCTURE.search(text, pos)
+        pos = structure.start() if structure else len(text)
 
 
 def _decode_string(literal: bytes) -> str:

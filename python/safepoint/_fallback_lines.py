@@ -15,6 +15,9 @@ LINE_BYTES_MAX = 128 * 1024 * 1024
 TICK_BYTES = 32 * 1024 * 1024
 """Bytes between two ticks: a few a second at the speed of a disk."""
 
+OFFSETS = 1 << 63
+"""Offsets and seqs lie below it: those of a file do."""
+
 SPACES = b" \t\n\r"
 """The bytes that JSON calls whitespace."""
 
@@ -60,8 +63,13 @@ class Line:
         return self.rest_bytes + (self.terminated and not self.nuls_after)
 
     @property
-    def blank(self) -> bool:
+    def empty(self) -> bool:
+        """Whether the rest is whitespace or nothing: beside NULs it belongs to no finding."""
         return self.rest is not None and not self.rest.strip(SPACES)
+
+    @property
+    def blank(self) -> bool:
+        return self.empty and not self.nuls_before and not self.nuls_after
 
     def hold(self, body: bytes) -> None:
         """Takes the parts from `body`, the line without its newline."""
@@ -90,9 +98,9 @@ class Line:
 
 
 def check_arguments(start: int, stop: int, chunk_bytes: int, items_max: int = 1) -> None:
-    if not 0 <= start <= stop:
+    if not 0 <= start <= stop < OFFSETS:
         raise ValueError(f"start {start} and stop {stop} are no range of a file")
-    if chunk_bytes < 1 or items_max < 1:
+    if not 1 <= chunk_bytes < OFFSETS or not 1 <= items_max < OFFSETS:
         raise ValueError("a chunk and an answer hold at least 1")
 
 

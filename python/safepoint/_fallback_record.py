@@ -33,6 +33,7 @@ _UNREADABLE: Record = (-1, "", "", None, -1, -1, -1, 0)
 
 
 def seal(body: bytes, seed: int) -> bytes:
+    check_seed(seed)
     return b'%b,"crc":"%08x"}\n' % (body, zlib.crc32(b"}", zlib.crc32(body, seed)))
 
 
@@ -46,6 +47,7 @@ def seal_record(
 
 
 def check_seal(line: bytes, seed: int) -> bool:
+    check_seed(seed)
     return _seal_holds(_body(line), seed)
 
 
@@ -57,7 +59,13 @@ def reseal(line: bytes, seed: int) -> bytes:
 
 
 def parse_record(line: bytes, seed: int) -> Record | None:
+    check_seed(seed)
     return parse_body(_body(line), seed)
+
+
+def check_seed(seed: int) -> None:
+    if not 0 <= seed < 1 << 32:
+        raise ValueError(f"seed {seed} is no CRC-32")
 
 
 def parse_body(body: bytes, seed: int) -> Record | None:

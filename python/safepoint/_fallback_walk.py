@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._fallback_json import check_json
 from ._fallback_lines import (
     CHUNK_BYTES,
+    OFFSETS,
     Line,
     Tick,
     check_arguments,
@@ -13,7 +14,7 @@ from ._fallback_lines import (
     read_lines,
     read_lines_backward,
 )
-from ._fallback_record import Record, find_proven, is_foreign, parse_body
+from ._fallback_record import Record, check_seed, find_proven, is_foreign, parse_body
 from ._fallback_report import Finding, Gaps, Mark, Report
 
 Place = tuple[int, int, int]
@@ -29,6 +30,8 @@ def find_record(
     chunk_bytes: int = CHUNK_BYTES,
 ) -> Place | None:
     check_arguments(start, stop, chunk_bytes)
+    check_seed(seed)
+    type.encode()  # a word that no UTF-8 can spell is out of range
     for offset, length, _, body in read_lines_backward(fd, start, stop, chunk_bytes):
         record = parse_body(body, seed) if body is not None else None
         if record is None or not 0 <= record[0] <= seq_max:
@@ -42,6 +45,7 @@ def find_watermark(
     fd: int, start: int, stop: int, seed: int, chunk_bytes: int = CHUNK_BYTES
 ) -> int:
     check_arguments(start, stop, chunk_bytes)
+    check_seed(seed)
     for item in read_lines_backward(fd, start, stop, chunk_bytes):
         line = open_line(fd, item, chunk_bytes)
         marks = [min(record[7], record[0]) for _, _, record in _proven(line, seed)]
@@ -63,6 +67,10 @@ def walk(
     tick: Tick | None = None,
 ) -> tuple[int, int, int, Place | None, Place | None, int, list[Finding], int]:
     check_arguments(start, stop, chunk_bytes)
+    for each in (seed, *other_seeds):
+        check_seed(each)
+    if not 0 <= seq < OFFSETS:
+        raise ValueError(f"seq {seq} is none")
     state = _Walk(start, seq)
     for item in read_lines(fd, start, stop, chunk_bytes, tick):
         offset, length, terminated, body = item
@@ -150,13 +158,13 @@ class _Walk:
     def take_damage(self, line: Line, seed: int, other_seeds: tuple[int, ...]) -> None:
         self.cut_batch()
         self._running = False
-        if line.blank and not line.nuls_before:
+        if line.blank:
             self.report.add_blank(line.offset, line.length)
             return
         pieces = _proven(line, seed)
         if line.nuls_before:
             self._damage = self.report.add("nul", line.offset, line.nuls_before)
-        kind = None if line.blank else _damage_kind(line, pieces, other_seeds)
+        kind = None if line.empty else _damage_kind(line, pieces, other_seeds)
         if kind is not None:
             self._damage = self.report.add(kind, line.rest_offset, line.rest_length)
         if line.nuls_after:

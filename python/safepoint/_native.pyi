@@ -1,11 +1,12 @@
 """The boundary between Python and an engine. `_native` (Rust) and `_fallback` export exactly this.
 
-Engines read and never write. Content never raises here: damage is a finding. What raises is
-OSError (a read failed) and ValueError (an argument is out of range). Offsets and lengths are bytes,
-ranges are half-open, `length` of a line counts its newline. A file that ends before `stop` ends there.
+Engines read and never write. Content never raises here: damage is a finding. What raises is OSError
+(a read failed) and ValueError (an argument is out of range). Offsets and lengths are bytes, ranges
+are half-open, `length` of a line counts its newline. A file that ends before `stop` ends there.
 
 A *finding* is `(kind, offset, length, seq, missing_start, missing_stop)`: -1 where there is none;
 `[missing_start, missing_stop)` are the seqs that the damage swallowed.
+
 """
 
 from collections.abc import Callable
@@ -31,9 +32,11 @@ CHUNK_BYTES: int
 def lines_forward(
     fd: int, start: int, stop: int, lines_max: int = 4096, chunk_bytes: int = ...
 ) -> list[_Line]:
-    """Lines of [start, stop) from `start`, a line start: (offset, length, terminated), at most `lines_max`.
+    """Lines of [start, stop) from `start`, a line start: (offset, length, terminated), at most
+    `lines_max`.
 
     Framing is on byte 0x0A alone. The caller goes on at the end of the last line given.
+
     """
 
 def lines_backward(
@@ -42,9 +45,11 @@ def lines_backward(
     """The same lines, newest first. Linear in the length of a line, whatever `chunk_bytes` is."""
 
 def check_json(text: bytes) -> str:
-    """`ok` for one well-formed JSON object, else `not_utf8`, `too_deep`, `not_json` or `not_object`.
+    """`ok` for one well-formed JSON object, else `not_utf8`, `too_deep`, `not_json` or
+    `not_object`.
 
     Well-formed is what `json.loads(text.decode('utf-8'))` accepts, nested at most DEPTH_MAX deep.
+
     """
 
 def classify_line(line: bytes, last: bool) -> tuple[list[_Finding], list[_Span]]:
@@ -57,9 +62,11 @@ def classify_line(line: bytes, last: bool) -> tuple[list[_Finding], list[_Span]]
 def objects_forward(
     fd: int, start: int, stop: int, objects_max: int = 4096, chunk_bytes: int = ...
 ) -> tuple[list[_Span], int]:
-    """Complete objects of a foreign log, in order, and the line start at which to go on (`stop` at the end).
+    """Complete objects of a foreign log, in order, and the line start at which to go on (`stop` at
+    the end).
 
-    Whole lines are consumed, so a few more than `objects_max` may come. A byte order mark at offset 0 is skipped.
+    Whole lines are consumed, so a few more than `objects_max` may come. A byte order mark at offset
+    0 is skipped.
     """
 
 def objects_backward(
@@ -80,12 +87,15 @@ def inspect_jsonl(
 ) -> tuple[int, int, int, list[_Finding], int]:
     """Walks a foreign log from offset 0: (records, tail, last_seq, findings, findings_omitted).
 
-    `tail` is the end of the last line (or piece) that holds an object, 0 without any; `last_seq` is the
-    highest top-level `seq`, or -1. `tick(bytes_done)` is called between chunks; what it raises ends the walk.
+    `tail` is the end of the last line (or piece) that holds an object, 0 without any; `last_seq` is
+    the highest top-level `seq`, or -1. `tick(bytes_done)` is called between chunks; what it raises
+    ends the walk.
     """
 
 def seal(body: bytes, seed: int) -> bytes:
-    """`body`, a JSON object without its closing brace, as a line with the 18-byte CRC suffix and newline."""
+    """`body`, a JSON object without its closing brace, as a line with the 18-byte CRC suffix and
+    newline.
+    """
 
 def seal_record(
     seq: int, ts: str, type: str, key: bytes | None, data: bytes, more: int, d: int, seed: int
@@ -96,23 +106,29 @@ def check_seal(line: bytes, seed: int) -> bool:
     """Whether the line (newline optional) ends in the literal suffix and its CRC holds."""
 
 def reseal(line: bytes, seed: int) -> bytes:
-    """The same line, newline added where it lacks, with the CRC of another seed. ValueError without a suffix."""
+    """The same line, newline added where it lacks, with the CRC of another seed.
+
+    ValueError without a suffix.
+    """
 
 def parse_record(
     line: bytes, seed: int
 ) -> tuple[int, str, str, bytes | None, int, int, int, int] | None:
-    """(seq, ts, type, key, data_start, data_stop, more, d) of an exact record; None where the CRC does not hold.
+    """(seq, ts, type, key, data_start, data_stop, more, d) of an exact record; None where the CRC
+    does not hold.
 
-    `key` is its encoded JSON string; `more` is -1 where absent. A line whose CRC holds but whose members
-    are not as FORMAT orders them gives seq -1, data_start -1.
+    `key` is its encoded JSON string; `more` is -1 where absent. A line whose CRC holds but whose
+    members are not as FORMAT orders them gives seq -1, data_start -1.
     """
 
 def find_record(
     fd: int, start: int, stop: int, seed: int, type: str, seq_max: int, chunk_bytes: int = ...
 ) -> tuple[int, int, int] | None:
-    """(seq, offset, length) of the newest record of `type` ("" for any) with seq <= seq_max, by backward scan.
+    """(seq, offset, length) of the newest record of `type` ("" for any) with seq <= seq_max, by
+    backward scan.
 
     Only lines that are exactly one record count; the last may lack its newline.
+
     """
 
 def find_watermark(fd: int, start: int, stop: int, seed: int, chunk_bytes: int = ...) -> int:
@@ -130,15 +146,24 @@ def walk(
     chunk_bytes: int = ...,
     tick: _Tick | None = None,
 ) -> tuple[
-    int, int, int, tuple[int, int, int] | None, tuple[int, int, int] | None, int, list[_Finding], int
+    int,
+    int,
+    int,
+    tuple[int, int, int] | None,
+    tuple[int, int, int] | None,
+    int,
+    list[_Finding],
+    int,
 ]:
-    """Validates the records of one segment from (start, seq): a line start and the seq expected there.
+    """Validates the records of one segment from (start, seq): a line start and the seq expected
+    there.
 
-    Gives (next_seq, end, watermark, checkpoint, last, records_behind, findings, findings_omitted): the run
-    of whole batches ends before `next_seq` at offset `end`; `watermark` is the highest `d` of any proven
-    record, behind damage too (0 without any); `checkpoint` and `last` are (seq, offset, length) of the newest
-    checkpoint and the newest record of the run; `records_behind` counts proven records behind its end.
-    `final`: `stop` is the end of the log, so a complete last line without newline is a record.
-    `check_data` looks for `undecodable` data too. `other_seeds` are those of the session's other segments,
-    by which a stale record is told from a damaged one (`foreign`).
+    Gives (next_seq, end, watermark, checkpoint, last, records_behind, findings, findings_omitted):
+    the run of whole batches ends before `next_seq` at offset `end`; `watermark` is the highest `d`
+    of any proven record, behind damage too (0 without any); `checkpoint` and `last` are (seq,
+    offset, length) of the newest checkpoint and the newest record of the run; `records_behind`
+    counts proven records behind its end. `final`: `stop` is the end of the log, so a complete last
+    line without newline is a record. `check_data` looks for `undecodable` data too. `other_seeds`
+    are those of the session's other segments, by which a stale record is told from a damaged one
+    (`foreign`).
     """

@@ -52,16 +52,17 @@ class Inode:
     """One file: a memfd, made when first opened, and what happened to it since its last sync."""
 
     def __init__(self, image: bytes = b"") -> None:
+        self._fd = -1
         self.size = self.durable_size = len(image)
         self.links = 0
         """How many names it has."""
         self._image: bytes | None = image
         """The content; None while only the memfd has it."""
-        self._fd = -1
         self._undo: list[tuple[int, bytes]] = []
         """What each cut or overwrite since the last sync took: (offset, bytes), oldest first."""
-        self._spans = [(self.size, self.size)]
-        """Sizes passed through since the last sync: first and last of each stretch of growth."""
+        self._spans = [(self.size, self.size, 0)]
+        """Sizes passed through since the last sync: first and last of each stretch of growth, and
+        how many of `_undo` lie before it."""
         self._overwritten = False
         """Whether bytes were replaced in place since the last sync."""
 
@@ -87,6 +88,9 @@ class Inode:
         if fd >= 0:
             os.close(fd)
 
+    def __del__(self) -> None:
+        self.release()
+
     def content(self) -> bytes:
         """What a process reads from it now."""
         if self._image is None:
@@ -110,7 +114,7 @@ class Inode:
         """Cuts the file, or extends it with zeros."""
         if size < self.size:
             self._undo.append((size, self.content()[size:]))
-            self._spans.append((size, size))
+            self._spans.append((size, size, len(self._undo)))
             self.size = size
         os.ftruncate(fd, size)
         self._grow(size)
@@ -118,7 +122,7 @@ class Inode:
     def sync(self) -> None:
         """From here on a power cut leaves at least this."""
         self.durable_size = self.size
-        self._undo, self._spans = [], [(self.size, self.size)]
+        self._undo, self._spans = [], [(self.size, self.size, 0)]
         self._overwritten = False
 
     def copy(self, change: Callable[[bytes], bytes] = bytes) -> Inode:
@@ -134,17 +138,17 @@ class Inode:
     @property
     def unsynced(self) -> bool:
         """Whether a power cut could change it."""
-        return self._overwritten or self._spans != [(self.durable_size, self.durable_size)]
+        return self._overwritten or self._spans != [(self.durable_size, self.durable_size, 0)]
 
     @property
     def floor(self) -> int:
         """Bytes below it were there at the last sync and were never cut since."""
-        return min(low for low, _ in self._spans)
+        return min(low for low, _, _ in self._spans)
 
     @property
     def size_max(self) -> int:
         """The largest size since the last sync."""
-        return max(high for _, high in self._spans)
+        return max(high for _, high, _ in self._spans)
 
     @property
     def first_sector(self) -> int:
@@ -158,37 +162,39 @@ class Inode:
 
     def durable(self) -> bytes:
         """What stood in it at the last sync."""
-        image = bytearray(self.content())
-        for offset, old in reversed(self._undo):
-            image[offset : offset + len(old)] = old
-        return bytes(image[: self.durable_size])
+        return self._undone(0)[: self.durable_size]
 
     def left(self, state: FileState) -> bytes:
         """The bytes of it that `state` leaves. ValueError if no power cut can leave that size."""
-        if not any(low <= state.size <= high for low, high in self._spans):
-            raise ValueError(f"size {state.size} is none that the file had since its last sync")
+        span = self._span_of(state.size)
+        floor = min(low for low, _, _ in self._spans[: span + 1])
+        new = (
+            self._undone(self._spans[span + 1][2] - 1)
+            if self._spans[span + 1 :]
+            else self.content()
+        )
         first = self.first_sector * SECTOR_BYTES
         before, stale = self._before(), _repeat(state.stale, self.size_max - first)
-        new = self.content() + before[self.size :]
         kept = bytearray(before[:first])
         for index, start in enumerate(range(first, state.size, SECTOR_BYTES)):
             letter = state.sectors[index : index + 1] or "n"
             stop = min(start + SECTOR_BYTES, state.size)
-            kept += self._sector(letter, start, stop, new, before, stale[start - first :])
+            kept += _sector(letter, start, stop, floor, new, before, stale[start - first :])
         return bytes(kept)
 
-    def corners(self) -> tuple[FileState, FileState, FileState]:
-        """Nothing since the last sync; all of the size and only zeros; all of it."""
+    def corners(self) -> tuple[FileState, FileState, FileState, FileState]:
+        """Nothing since the last sync; the size with zeros; all; the largest size of all."""
         count = self.sectors
         return (
             FileState(self.durable_size, "s" * count),
-            FileState(self.size_max, "z" * count),
+            FileState(self.size, "z" * count),
             FileState(self.size),
+            FileState(self.size_max),
         )
 
     def any_state(self, random: Random, stale: bytes) -> FileState:
         """One state that a power cut may leave."""
-        low, high = random.choice(self._spans)
+        low, high, _ = random.choice(self._spans)
         letters = random.choice(("n", "z", "s", "nz", "nnns", "nzs"))
         sectors = "".join(random.choice(letters) for _ in range(self.sectors))
         return FileState(random.choice((low, high, random.randint(low, high))), sectors, stale)
@@ -196,7 +202,7 @@ class Inode:
     def tail_states(self, sectors_max: int, stale: tuple[bytes, ...]) -> Iterator[FileState]:
         """Every size; then, for each sector where it may be cut, every subset of the sectors before
         it (at most `sectors_max` of them) zeroed, or stale from each of the sources in turn."""
-        for low, high in self._spans:
+        for low, high, _ in self._spans:
             yield from (FileState(size) for size in range(low, high + 1))
         first = self.first_sector * SECTOR_BYTES
         for count in range(1, min(self.sectors, sectors_max) + 1):
@@ -209,8 +215,22 @@ class Inode:
     def _grow(self, size: int) -> None:
         self._image = None
         self.size = size
-        low, _ = self._spans[-1]
-        self._spans[-1] = (low, size)
+        low, _, cuts = self._spans[-1]
+        self._spans[-1] = (low, size, cuts)
+
+    def _span_of(self, size: int) -> int:
+        """The last stretch of growth that passed through `size`."""
+        for index, (low, high, _) in reversed(list(enumerate(self._spans))):
+            if low <= size <= high:
+                return index
+        raise ValueError(f"size {size} is none that the file had since its last sync")
+
+    def _undone(self, count: int) -> bytes:
+        """The content when only the first `count` cuts and overwrites had happened."""
+        image = bytearray(self.content())
+        for offset, old in reversed(self._undo[count:]):
+            image[offset : offset + len(old)] = old
+        return bytes(image)
 
     def _before(self) -> bytes:
         """What stood at each offset: the synced bytes, behind them those cut off since."""
@@ -220,20 +240,6 @@ class Inode:
                 before.extend(bytes(max(0, offset - len(before))))
                 before += old[len(before) - offset :]
         return bytes(before)
-
-    def _sector(
-        self, letter: str, start: int, stop: int, new: bytes, before: bytes, stale: bytes
-    ) -> bytes:
-        kept = max(start, min(self.floor, stop))
-        synced = new[start:kept] if letter == "n" else before[start:kept]
-        if letter == "n":
-            rest = new[kept:stop]
-        elif letter == "z":
-            rest = bytes(stop - kept)
-        else:
-            rest = before[kept:stop]
-            rest += stale[kept - start + len(rest) : stop - start]
-        return synced + rest + bytes(stop - start - len(synced) - len(rest))
 
 
 class Folder:
@@ -352,6 +358,20 @@ def _apply(
             entries.pop(name, None)
         else:
             entries[name] = node
+
+
+def _sector(
+    letter: str, start: int, stop: int, floor: int, new: bytes, before: bytes, stale: bytes
+) -> bytes:
+    """What one sector holds: below `floor` what was written or synced, above it anything."""
+    if letter == "n":
+        return new[start:stop]
+    kept = max(start, min(floor, stop))
+    found = before[start:kept]
+    if letter == "s":
+        found = before[start:stop]
+        found += stale[len(found) : stop - start]
+    return found + bytes(stop - start - len(found))
 
 
 def _bury(line: bytes) -> bytes:

@@ -50,7 +50,7 @@ class SimulatedDirectory(Directory):
 
     def open_read(self, name: str) -> int:
         """As `Directory.open_read`."""
-        return self._regular(name).open(os.O_RDONLY)
+        return self._disk._open_reader(self._regular(name))
 
     def open_append(self, name: str) -> int:
         """As `Directory.open_append`."""

@@ -71,6 +71,8 @@ class SimulatedDisk(Disk):
         self._root = Folder()
         self._writers: dict[int, Inode] = {}
         """The descriptors that may change a file."""
+        self._readers: dict[int, Inode] = {}
+        """Those opened to read: whoever has one closes it himself, unless a crash came before."""
         self._mutex = threading.RLock()
 
     # What a Disk does
@@ -175,9 +177,10 @@ class SimulatedDisk(Disk):
         paths = list(walk(self._root))
         folders = {p: n.unsynced for p, n in paths if isinstance(n, Folder) and n.unsynced}
         files = [n for _, n in paths if isinstance(n, Inode) and n.unsynced]
+        corners = 3 + any(file.size_max > file.size for file in files) if files else 1
         for counts in product(*(range(count + 1) for count in folders.values())):
             names = dict(zip(folders, counts, strict=True))
-            for corner in range(3 if files else 1):
+            for corner in range(corners):
                 yield PowerLoss(names, {file: file.corners()[corner] for file in files})
 
     def tail_states(
@@ -190,6 +193,11 @@ class SimulatedDisk(Disk):
             yield PowerLoss({}, {file: state})
 
     # A look from outside
+
+    @property
+    def dead(self) -> bool:
+        """Whether the power was cut, or a crash left this disk behind."""
+        return self._dead
 
     def paths(self) -> list[str]:
         """The path of every file."""
@@ -222,8 +230,9 @@ class SimulatedDisk(Disk):
         """Closes every descriptor; the disk is dead and its content gone."""
         with self._mutex:
             self._dead = self._released = True
-            writers, self._writers = self._writers, {}
-            for fd, inode in writers.items():
+            opened = [*self._writers.items(), *self._readers.items()]
+            self._writers, self._readers = {}, {}
+            for fd, inode in opened:
                 if _same_file(fd, inode.descriptor()):
                     os.close(fd)
             for _, node in walk(self._root):
@@ -282,6 +291,11 @@ class SimulatedDisk(Disk):
     def _open_writer(self, inode: Inode, flags: int) -> int:
         fd = inode.open(flags)
         self._writers[fd] = inode
+        return fd
+
+    def _open_reader(self, inode: Inode) -> int:
+        fd = inode.open(os.O_RDONLY)
+        self._readers[fd] = inode
         return fd
 
     def _copier(self, loss: PowerLoss | None) -> Copier:

@@ -1,4 +1,6 @@
-"""The functions of the package that belong to no session: which engine runs, and looks at single files."""
+"""The functions of the package that belong to no session: which engine runs, and looks at single
+files.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def engine() -> str:
-    """The engine that reads: "native" or "fallback". SAFEPOINT_ENGINE chooses, before the first use."""
+    """The engine that reads: "native" or "fallback". SAFEPOINT_ENGINE chooses, before the first
+    use.
+    """
     return scan.ENGINE
 
 
@@ -33,7 +37,10 @@ def verify(
     threads: int | None = None,
     tick: Callable[[int], object] | None = None,
 ) -> Inspection:
-    """As `inspect_file`, every record from the first. `threads` bounds how many may be used; one is."""
+    """As `inspect_file`, every record from the first.
+
+    `threads` bounds how many may be used; one is.
+    """
     if threads is not None and threads < 1:
         raise ValueError("threads must be at least 1")
     return inspect_path(path, tick)

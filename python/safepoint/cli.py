@@ -143,7 +143,7 @@ def _last(args: Namespace, out: Output) -> int:
     path = args.path
     if os.path.isdir(path):
         return _last_events(path, args.count, out)
-    objects = []
+    objects: list[tuple[int, int, Any]] = []
     for item in safepoint.read_file(path, reverse=True):
         if len(objects) == args.count:
             break
@@ -183,7 +183,7 @@ def _plan(args: Namespace, out: Output) -> int:
         verdict = f"{plan.verdict} after a repair" if plan.repairs and not refused else plan.verdict
         out.line(f"{args.folder}: {verdict}")
         start = plan.checkpoint_seq
-        origin = "the start" if start is None else f"checkpoint {start}, which holds 0..{plan.upto}"
+        origin = "the start" if start is None else f"checkpoint {start}, as of seq {plan.upto}"
         out.line(f"  state     from {origin}")
         out.line(f"  last seq  {plan.last_seq}, known durable through {plan.durable_seq}")
         for repair in plan.repairs:
@@ -270,7 +270,7 @@ def parser() -> ArgumentParser:
     added.add_argument("paths", nargs="+", metavar="PATH")
     added = verb("verify", _verify, "read all of it and list every finding, one a line")
     added.add_argument("paths", nargs="+", metavar="PATH")
-    added.add_argument("--threads", type=_count, help="scanning threads (as many as help)")
+    added.add_argument("--threads", type=_count, help="at most so many scanning threads")
     added = verb("last", _last, "print the newest events or objects, oldest first")
     added.add_argument("path", metavar="PATH")
     added.add_argument("-n", dest="count", type=_count, default=10, help="how many (10)")

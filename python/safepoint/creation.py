@@ -1,4 +1,6 @@
-"""Creates a session: its folder, its lock, and segment 1 with its first records, published together."""
+"""Creates a session: its folder, its lock, and segment 1 with its first records, published
+together.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,12 @@ from .writer import LogWriter, Tail, new_manifest, timestamp
 def create_session(
     disk: Disk, root_path: str, id: str, salt: str, records: list[bytes]
 ) -> LogWriter:
-    """Publishes the session `id` in the store at `root_path`; durable on return, absent or whole before.
+    """Publishes the session `id` in the store at `root_path`; durable on return, absent or whole
+    before.
 
     `records` are `session.created` and the first append, whole, sealed for `salt`.
-    SessionExistsError, SessionBusyError, StorageError: no session was created. PoisonedError: it may have been.
+    SessionExistsError, SessionBusyError, StorageError: no session was created. PoisonedError: it
+    may have been.
     """
     try:
         with disk.create_root(root_path) as root:
@@ -43,7 +47,7 @@ def create_session(
 
 
 def find_created(disk: Disk, root_path: str, id: str, salt: str) -> LogWriter | None:
-    """After a creation that did not return: the writer, if segment 1 with our salt was published."""
+    """After a creation that did not return: the writer, if segment 1 of our salt is there."""
     try:
         with disk.open_root(root_path) as root:
             directory = root.open_directory(id)
@@ -90,8 +94,7 @@ def _create_log(
     salt: str,
     records: list[bytes],
 ) -> LogWriter:
-    epoch = lock.found.epoch if lock.found and type(lock.found.epoch) is int else 0
-    lock.claim(1 + max(0, epoch))
+    lock.claim()
     sweep_temporaries(directory)
     now = timestamp()
     header = measured(
@@ -114,8 +117,8 @@ def _create_log(
     except StorageError as error:
         seqs = range(tail.next_seq)
         raise PoisonedError(
-            f"the session was created with seqs 0 to {seqs.stop - 1}, but its manifest could not be "
-            "saved: resume it",
+            f"the session was created with seqs 0 to {seqs.stop - 1}, but its manifest could not "
+            "be saved: resume it",
             seqs,
         ) from error
 

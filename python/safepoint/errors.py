@@ -19,8 +19,8 @@ SafepointError                  what all of them are
 └── PoisonedError               the writer must reopen; `.seqs` are in doubt
 ```
 
-Each message says what to do next, and none shows payload text. An append that raised one of these is
-not in the log; PoisonedError alone leaves that open, and names the seqs in doubt.
+Each message says what to do next, and none shows payload text. An append that raised one of these
+is not in the log; PoisonedError alone leaves that open, and names the seqs in doubt.
 """
 
 from __future__ import annotations
@@ -67,7 +67,10 @@ class SessionClosedError(SafepointError):
 
 
 class ResumeRefusedError(SafepointError):
-    """The policy refuses to resume. `plan` holds the reasons, each with the record that proves it."""
+    """The policy refuses to resume.
+
+    `plan` holds the reasons, each with the record that proves it.
+    """
 
     def __init__(self, message: str, plan: object) -> None:
         super().__init__(message)
@@ -75,7 +78,10 @@ class ResumeRefusedError(SafepointError):
 
 
 class CorruptLogError(SafepointError):
-    """Damage among records that were durable. `finding` has its kind, segment, offset and length."""
+    """Damage among records that were durable.
+
+    `finding` has its kind, segment, offset and length.
+    """
 
     def __init__(self, message: str, finding: object) -> None:
         super().__init__(message)
@@ -104,7 +110,7 @@ class StorageError(SafepointError):
 
 
 class StorageFullError(StorageError):
-    """No space, quota or file size left: the event was not written; free some and append it again."""
+    """No space, quota or file size left: nothing was written; free some and append again."""
 
 
 class UnsafePathError(StorageError):

@@ -1,7 +1,9 @@
-"""Encodes and decodes the caller's `data`: what goes in comes back as the same value, or nothing is written.
+"""Encodes and decodes the caller's `data`: what goes in comes back as the same value, or nothing is
+written.
 
-orjson does the work where it is exact; where it refuses (lone surrogates, integers past 64 bits) or would
-change a value (NaN to null, names that are no strings), the standard library or an error steps in.
+orjson does the work where it is exact; where it refuses (lone surrogates, integers past 64 bits) or
+would change a value (NaN to null, names that are no strings), the standard library or an error
+steps in.
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ if TYPE_CHECKING:
     Default = Callable[[Any], Any]
 
 DATA_DEPTH_MAX = 199
-"""Deepest nesting of `data`: a record adds one level, and 200 is the limit of a well-formed line."""
+"""Deepest nesting of `data`: a record adds one level to it, and a line may have 200."""
 TYPE_CHARS_MAX = 128
 KEY_CHARS_MAX = 512
 """Longest idempotency key: checkpoints repeat the newest 1,024 of them."""
 
 _TYPE = re.compile(r"[!#-\[\]-~]{1,128}")
 _LONG_DIGITS = re.compile(rb"[0-9]{19}")
-"""orjson turns integers past 64 bits into floats; 19 digits may be one, so the standard library decodes."""
+"""orjson turns integers past 64 bits into floats; 19 digits may be one, so the standard library
+decodes.
+"""
 _BLOB_NAME = re.compile(r"\$+blob")
 _SEPARATORS = (
     (b"\xe2\x80\xa8", b"\\u2028"),
@@ -47,8 +51,9 @@ class _Unencodable(Exception):
 def encode_data(value: Any, default: Default | None = None) -> bytes:
     """`value` as one line of JSON in UTF-8.
 
-    `default(value)` is asked for anything but dict, list, tuple, str, int, float, bool and None (dataclasses,
-    dates, UUIDs and enums too). InvalidEventError names the path of what cannot be encoded.
+    `default(value)` is asked for anything but dict, list, tuple, str, int, float, bool and None
+    (dataclasses, dates, UUIDs and enums too). InvalidEventError names the path of what cannot be
+    encoded.
     """
     try:
         plain = _plain(value, default, DATA_DEPTH_MAX)
@@ -69,7 +74,10 @@ def decode_data(raw: bytes) -> Any:
 
 
 def decode_json(raw: bytes) -> Any:
-    """The value of a JSON text as the standard library decodes it, by orjson where it is exact. ValueError."""
+    """The value of a JSON text as the standard library decodes it, by orjson where it is exact.
+
+    ValueError.
+    """
     if not _LONG_DIGITS.search(raw):
         import orjson
 
@@ -92,11 +100,13 @@ def encode_key(key: str) -> bytes:
 
 
 def check_type(type: str) -> None:
-    """InvalidEventError unless `type` is 1 to 128 printable ASCII characters but space, `"` and `\\`."""
+    """InvalidEventError unless `type` is 1 to 128 printable ASCII characters but space, `"` and
+    `\\`.
+    """
     if not isinstance(type, str) or not _TYPE.fullmatch(type):
         raise InvalidEventError(
-            f"an event's type is 1 to {TYPE_CHARS_MAX} printable ASCII characters without space, quote "
-            "and backslash. Nothing was written."
+            f"an event's type is 1 to {TYPE_CHARS_MAX} printable ASCII characters without space, "
+            "quote and backslash. Nothing was written."
         )
 
 

@@ -1,11 +1,14 @@
-"""Every durable write of the project: append, sync, rename, link, truncate, and how a name is opened.
+"""Every durable write of the project: append, sync, rename, link, truncate, and how a name is
+opened.
 
-`Disk` and `Directory` are the seam. These two work on the real file system; `safepoint.testing` has a
-simulated pair with the same methods, which forgets what was not synced. A file is an `int` descriptor in
-both, so that the engines read it in place; whatever changes a file or a name goes through here.
+`Disk` and `Directory` are the seam. These two work on the real file system; `safepoint.testing` has
+a simulated pair with the same methods, which forgets what was not synced. A file is an `int`
+descriptor in both, so that the engines read it in place; whatever changes a file or a name goes
+through here.
 
-Names are opened relative to a directory descriptor, one component at a time, never through a symlink
-[CWE-59]. FIFOs and devices cannot hang us: everything is opened with O_NONBLOCK and looked at first.
+Names are opened relative to a directory descriptor, one component at a time, never through a
+symlink [CWE-59]. FIFOs and devices cannot hang us: everything is opened with O_NONBLOCK and looked
+at first.
 """
 
 from __future__ import annotations
@@ -40,7 +43,10 @@ class Directory:
         return sorted(os.listdir(self._fd))
 
     def stat(self, name: str) -> os.stat_result:
-        """What stands at `name`, a link itself and not its target. FileNotFoundError if nothing does."""
+        """What stands at `name`, a link itself and not its target.
+
+        FileNotFoundError if nothing does.
+        """
         return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
 
     def open_directory(self, name: str) -> Directory:
@@ -78,25 +84,22 @@ class Directory:
         except FileNotFoundError:
             pass
         try:
-            return self.create_file(name)
+            return self._create(name, os.O_RDWR)
         except FileExistsError:
             return self._open(name, os.O_RDWR, links_max=1)
 
     def create_file(self, name: str) -> int:
-        """A new empty file `name`, mode 0600 whatever the umask. FileExistsError if the name is taken."""
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | _FILE_FLAGS
-        if name.endswith(".lock"):
-            flags &= ~os.O_APPEND
-        fd = os.open(name, flags, FILE_MODE, dir_fd=self._fd)
-        try:
-            os.fchmod(fd, FILE_MODE)
-        except BaseException:
-            os.close(fd)
-            raise
-        return fd
+        """A new empty file `name`, mode 0600 whatever the umask.
+
+        FileExistsError if the name is taken.
+        """
+        return self._create(name, os.O_RDWR | os.O_APPEND)
 
     def link(self, name: str, new: str) -> None:
-        """Gives the file `name` a second name. FileExistsError if `new` is taken: nothing is replaced."""
+        """Gives the file `name` a second name.
+
+        FileExistsError if `new` is taken: nothing is replaced.
+        """
         os.link(name, new, src_dir_fd=self._fd, dst_dir_fd=self._fd, follow_symlinks=False)
 
     def unlink(self, name: str) -> None:
@@ -123,6 +126,16 @@ class Directory:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def _create(self, name: str, flags: int) -> int:
+        flags |= os.O_CREAT | os.O_EXCL | _FILE_FLAGS
+        fd = os.open(name, flags, FILE_MODE, dir_fd=self._fd)
+        try:
+            os.fchmod(fd, FILE_MODE)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
+
     def _open(self, name: str, flags: int, links_max: int | None = None) -> int:
         path = os.path.join(self.path, name)
         try:
@@ -147,7 +160,10 @@ class Disk:
     """What changes the bytes of open files, and where directories come from."""
 
     def open_root(self, path: str) -> Directory:
-        """The store's directory. Its parents may be links, it itself may not. FileNotFoundError if absent."""
+        """The store's directory.
+
+        Its parents may be links, it itself may not. FileNotFoundError if absent.
+        """
         parent, name = _split(path)
         with self._directory(parent) as above:
             return above.open_directory(name)
@@ -187,9 +203,11 @@ class Disk:
 
 
 def append(disk: Disk, fd: int, data: bytes) -> None:
-    """Writes all of `data` at the end of the file: one write(2), more only where the kernel took less.
+    """Writes all of `data` at the end of the file: one write(2), more only where the kernel took
+    less.
 
     OSError leaves any prefix of `data` in the file; the caller truncates.
+
     """
     taken = disk.write(fd, data)
     if taken == len(data):
@@ -200,9 +218,11 @@ def append(disk: Disk, fd: int, data: bytes) -> None:
 
 
 def publish_file(disk: Disk, directory: Directory, temporary: str, name: str, data: bytes) -> None:
-    """Replaces `name` by a file that holds `data`: temporary file, sync, rename, sync of the directory.
+    """Replaces `name` by a file that holds `data`: temporary file, sync, rename, sync of the
+    directory.
 
-    On return the new content is durable; after a crash at any moment the old or the new stands there.
+    On return the new content is durable; after a crash at any moment the old or the new stands
+    there.
     """
     fd = directory.create_file(temporary)
     try:
@@ -230,7 +250,7 @@ def _split(path: str) -> tuple[str, str]:
 
 
 def _unsafe(error: OSError, path: str, wanted: str) -> OSError | UnsafePathError:
-    """The error to raise for a failed open: UnsafePathError where the kind of the file is to blame."""
+    """What to raise for a failed open: UnsafePathError where the kind of file is to blame."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.ENODEV):
         return UnsafePathError(f"{path} is not {wanted}: move it away", error.errno)
     return error

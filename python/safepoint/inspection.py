@@ -1,6 +1,8 @@
-"""Looks at a session folder, a segment or any JSONL file, and says what is there. It never changes a byte.
+"""Looks at a session folder, a segment or any JSONL file, and says what is there. It never changes
+a byte.
 
-Content never raises: a damaged file is an Inspection with findings, one that cannot be read says so.
+Content never raises: a damaged file is an Inspection with findings, one that cannot be read says
+so.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ _TAIL_DAMAGE = frozenset(("torn", "unterminated", "nul"))
 
 
 def inspect_path(path: str | os.PathLike[str], tick: Tick | None = None) -> Inspection:
-    """What stands at `path`: a session folder, one segment of ours, or any JSONL file. Never raises for it."""
+    """What stands at `path`: a session folder, one segment of ours, or any JSONL file. Never raises
+    for it.
+    """
     path = os.fspath(path)
     try:
         if os.path.isdir(path):
@@ -43,7 +47,10 @@ def inspect_path(path: str | os.PathLike[str], tick: Tick | None = None) -> Insp
 
 
 def inspect_directory(directory: Directory, id: str, tick: Tick | None = None) -> Inspection:
-    """What is in a session's folder, walked from record 0. OSError and TooNewError are the caller's."""
+    """What is in a session's folder, walked from record 0.
+
+    OSError and TooNewError are the caller's.
+    """
     with look(directory, whole=True, check_data=True, tick=tick) as facts:
         findings = facts.findings + _renamed(facts, id)
         return Inspection(
@@ -59,6 +66,7 @@ def inspect_directory(directory: Directory, id: str, tick: Tick | None = None) -
             records_behind=facts.records_behind,
             findings=findings,
             findings_omitted=facts.findings_omitted,
+            message="no session was begun in this folder" if facts.state == "empty" else "",
         )
 
 
@@ -78,9 +86,9 @@ def read_file(
 ) -> Iterator[tuple[int, int, Any]]:
     """Iterates (offset, length, object) of any JSONL file, in file order or newest first.
 
-    Complete objects inside damaged lines come too, so their number is `inspect_file(path).records`; of a
-    segment of ours the valid records come. Offsets and lengths are bytes; a whole line counts its newline.
-    StorageError if the file cannot be read.
+    Complete objects inside damaged lines come too, so their number is `inspect_file(path).records`;
+    of a segment of ours the valid records come. Offsets and lengths are bytes; a whole line counts
+    its newline. StorageError if the file cannot be read.
     """
     fd = _open_file(os.fspath(path))
     try:
@@ -185,7 +193,9 @@ def _renamed(facts: Facts, id: str) -> list[Finding]:
 
 
 def _open(path: str) -> int:
-    """A descriptor of a regular file that is not ours: links are followed, FIFOs and devices refused."""
+    """A descriptor of a regular file that is not ours: links are followed, FIFOs and devices
+    refused.
+    """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
@@ -209,7 +219,9 @@ def _first_line(fd: int) -> bytes:
 
 
 def _readable_range(fd: int) -> tuple[int, int]:
-    """Where the objects of a file are: behind the header and up to the valid end in a segment of ours."""
+    """Where the objects of a file are: behind the header and up to the valid end in a segment of
+    ours.
+    """
     size = os.fstat(fd).st_size
     line = _first_line(fd)
     if not line.startswith(_HEADER_START):

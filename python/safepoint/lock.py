@@ -1,7 +1,7 @@
 """One writer: an OS lock that the kernel frees at death, and an owner line that people can read.
 
-flock(2) on `.writer.lock` is the authority. The line in it (pid, start time, boot, host, epoch, token) is for
-messages and for `status`; it has a fixed width, so that one pwrite replaces it whole.
+flock(2) on `.writer.lock` is the authority. The line in it (pid, start time, boot, host, epoch,
+token) is for messages and for `status`; it has a fixed width, so that one pwrite replaces it whole.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import time
+from contextlib import suppress
 
 from .errors import PoisonedError, SessionBusyError
 from .files import Directory, Disk
@@ -29,7 +30,9 @@ _PAUSE_S = 0.005
 
 
 class Owner(Value):
-    """What the lock file says: the process that holds or held it. `released` after an orderly close."""
+    """What the lock file says: the process that holds or held it. `released` after an orderly
+    close.
+    """
 
     FIELDS = (
         "pid",
@@ -71,15 +74,19 @@ class WriterLock:
         """What the line said when we took the lock; None where it said nothing."""
         self.owner = Owner()
 
-    def claim(self, epoch: int) -> None:
-        """Writes our owner line. A `must_roll` that we found stays until a roll clears it."""
+    def claim(self, epoch: int = 0) -> None:
+        """Writes our owner line, with an epoch above the one found.
+
+        A `must_roll` found there stays.
+        """
+        found_epoch = self.found.epoch if self.found and type(self.found.epoch) is int else 0
         must_roll = bool(self.found and self.found.must_roll)
         self.owner = Owner(
             pid=os.getpid(),
             started=process_start(os.getpid()),
             boot=boot_id(),
             host=_host(),
-            epoch=epoch,
+            epoch=max(epoch, found_epoch + 1, 1),
             token=os.urandom(8).hex(),
             heartbeat=int(time.time()),
             must_roll=must_roll,
@@ -93,7 +100,7 @@ class WriterLock:
         return bool(self.owner.must_roll)
 
     def set_must_roll(self, wanted: str) -> None:
-        """`wanted` is "set" before a truncation or a takeover, "clear" once the log is whole again."""
+        """`wanted` is "set" before a truncation or takeover, "clear" once the log is whole."""
         self.owner.must_roll = wanted == "set"
         self._write()
 
@@ -115,12 +122,14 @@ class WriterLock:
         """Whether the path still names the inode that we locked: one stat, for every sync."""
         try:
             return _inode(self._directory.stat(LOCK_NAME)) == self._inode
-        except FileNotFoundError:
+        except OSError:
             return False
 
     def restore(self) -> None:
         """Puts back the line that we found and closes: a refusal changes nothing."""
-        if self._fd >= 0:
+        if self._fd < 0:
+            return
+        with suppress(OSError):
             if self._found_line:
                 self._disk.overwrite(self._fd, self._found_line)
             else:
@@ -150,7 +159,10 @@ class WriterLock:
 
 
 def take_lock(disk: Disk, directory: Directory) -> WriterLock:
-    """The writer lock of the session in `directory`. SessionBusyError names the process that has it."""
+    """The writer lock of the session in `directory`.
+
+    SessionBusyError names the process that has it.
+    """
     deadline = time.monotonic() + RETRY_S
     while True:
         fd = directory.open_lock(LOCK_NAME)
@@ -188,7 +200,9 @@ def read_owner(directory: Directory) -> Owner | None:
 
 
 def writer_state(owner: Owner | None) -> str:
-    """`live`, `stale` or `idle`, by two signs at least: pid and start time, or boot; never by time alone."""
+    """`live`, `stale` or `idle`, by two signs at least: pid and start time, or boot; never by time
+    alone.
+    """
     if owner is None or owner.released:
         return "idle"
     if owner.host == _host() and owner.boot != boot_id():
@@ -200,9 +214,11 @@ def writer_state(owner: Owner | None) -> str:
 
 
 def process_start(pid: int) -> int | None:
-    """When the process began, in the kernel's ticks since boot (proc(5), field 22); None if it is gone.
+    """When the process began, in the kernel's ticks since boot (proc(5), field 22); None if it is
+    gone.
 
     Where there is no /proc a process that exists gives 0.
+
     """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -251,6 +267,7 @@ def _busy(directory: Directory, owner: Owner | None) -> SessionBusyError:
     pid = owner.pid if owner else None
     holder = f"process {pid}" if pid is not None else "another process"
     return SessionBusyError(
-        f"{directory.path} is being written by {holder}: close it there, or read it with store.open()",
+        f"{directory.path} is being written by {holder}: close it there, or read it "
+        "with store.open()",
         pid,
     )

@@ -1,7 +1,8 @@
 """The log: segments, their headers, and `roll`, the one primitive that changes what the log is.
 
-A log is `events-000001.jsonl`, `events-000002.jsonl`, …; the highest number is the active one. Line 1 of a
-segment is its header. `prev.end` in a header says where the segment before it ends, for ever.
+A log is `events-000001.jsonl`, `events-000002.jsonl`, …; the highest number is the active one. Line
+1 of a segment is its header. `prev.end` in a header says where the segment before it ends, for
+ever.
 """
 
 from __future__ import annotations
@@ -90,7 +91,10 @@ def measured(**fields: Any) -> Header:
 
 
 def decode_header(line: bytes) -> Header | None:
-    """The header in a sealed line, or None where it does not verify. TooNewError for a newer format."""
+    """The header in a sealed line, or None where it does not verify.
+
+    TooNewError for a newer format.
+    """
     if not scan.check_seal(line, 0):
         return None
     try:
@@ -132,7 +136,7 @@ def sweep_temporaries(directory: Directory) -> None:
 
 
 class LogView:
-    """The segments of one session as one look found them, opened when first asked for; read-only."""
+    """The segments of one session as one look found them, opened when asked for; read-only."""
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
@@ -207,9 +211,11 @@ class LogView:
 
 
 def find_batch(fd: int, start: int, stop: int, seed: int, seq: int) -> tuple[int, int] | None:
-    """(offset, first seq) of the batch that holds `seq`, looked for backwards from `stop` down to `start`.
+    """(offset, first seq) of the batch that holds `seq`, looked for backwards from `stop` down to
+    `start`.
 
     None where damage, or the end of the range, comes first.
+
     """
     for first, more, offset in _records_backward(fd, start, stop, seed):
         if first > seq:
@@ -264,11 +270,11 @@ def roll(
 ) -> tuple[int, int]:
     """Publishes a new segment: (descriptor to append with, size in bytes).
 
-    `records` are the `header.carried` lines that it begins with, sealed for its salt. They and the name are
-    durable on return. `confirm` is called right before the name appears and may raise to stop it.
-    SegmentTakenError if the number exists, OSError if the disk refuses: the log is as it was. PoisonedError
-    if the lock is no longer ours, or if the sync of the directory failed, which is never tried again: then
-    the segment may or may not be there after a crash.
+    `records` are the `header.carried` lines that it begins with, sealed for its salt. They and the
+    name are durable on return. `confirm` is called right before the name appears and may raise to
+    stop it. SegmentTakenError if the number exists, OSError if the disk refuses: the log is as it
+    was. PoisonedError if the lock is no longer ours, or if the sync of the directory failed, which
+    is never tried again: then the segment may or may not be there after a crash.
     """
     name = segment_name(header.segment)
     temporary = f".{name[:-6]}.{os.urandom(8).hex()}.tmp"
@@ -298,7 +304,8 @@ def _publish(directory: Directory, temporary: str, name: str) -> None:
         directory.sync()
     except OSError as error:
         raise PoisonedError(
-            f"the new segment {name} could not be made durable: reopen the session to see whether it was"
+            f"the new segment {name} could not be made durable: reopen the session to see "
+            "whether it was"
         ) from error
 
 

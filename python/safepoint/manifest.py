@@ -1,7 +1,7 @@
 """The manifest: `session.json`, a cache and a lower bound. Losing it costs speed, never data.
 
-One JSON line, sealed like a record with seed 0, replaced atomically after the log was synced. One that does
-not verify counts as absent.
+One JSON line, sealed like a record with seed 0, replaced atomically after the log was synced. One
+that does not verify counts as absent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ FORMAT_VERSION = 1
 
 
 class Manifest(Value):
-    """Its members, as docs/FORMAT.md lists them. `durable` and `checkpoint` are dicts of ints, or None."""
+    """Its members, as docs/FORMAT.md lists them.
+
+    `durable` and `checkpoint` are dicts of ints, or None.
+    """
 
     FIELDS = (
         "format",
@@ -71,7 +74,10 @@ class Manifest(Value):
 
 
 def read_manifest(directory: Directory) -> Manifest | None:
-    """The manifest in `directory`; None where there is none that verifies. OSError if it cannot be read."""
+    """The manifest in `directory`; None where there is none that verifies.
+
+    OSError if it cannot be read.
+    """
     try:
         fd = directory.open_read(MANIFEST_NAME)
     except FileNotFoundError:
@@ -85,7 +91,9 @@ def read_manifest(directory: Directory) -> Manifest | None:
 
 
 def decode_manifest(line: bytes) -> Manifest | None:
-    """The manifest in a sealed line, or None where it does not verify or a member has the wrong shape."""
+    """The manifest in a sealed line, or None where it does not verify or a member has the wrong
+    shape.
+    """
     if not scan.check_seal(line, 0):
         return None
     try:

@@ -1,7 +1,7 @@
 """What a session remembers of its events: the newest idempotency keys, and the fold's state.
 
-Events are noted before they are written and absorbed once they are in the log, so that an append that a
-Ctrl-C cut short is seen by keys and fold exactly if it stayed.
+Events are noted before they are written and absorbed once they are in the log, so that an append
+that a Ctrl-C cut short is seen by keys and fold exactly if it stayed.
 """
 
 from __future__ import annotations
@@ -73,9 +73,11 @@ class Memory:
         self._pending = [*self._pending, *events]
 
     def absorb(self, stop: int) -> None:
-        """Shows noted events below seq `stop`, the end of the log, to keys and fold; drops the others.
+        """Shows noted events below seq `stop`, the end of the log, to keys and fold; drops the
+        others.
 
         An exception of the fold comes through with a note: the event is in the log all the same.
+
         """
         while self._pending:
             event = self._pending[0]
@@ -86,7 +88,10 @@ class Memory:
             self._pending = self._pending[1:]
 
     def known(self, key: str, type: str) -> int | None:
-        """The seq of the event that has the key, None if none has. InvalidEventError if its type differs."""
+        """The seq of the event that has the key, None if none has.
+
+        InvalidEventError if its type differs.
+        """
         self._read_keys()
         if key not in self._keys:
             return None

@@ -1,7 +1,7 @@
 """Opens a log for writing: makes the disk agree with what recovery decided, and destroys nothing.
 
-The order is that of docs/FORMAT.md, "Opening for writing". A new segment carries what was not known durable;
-what a segment holds behind its recorded end goes to `quarantine/` before it is cut away.
+The order is that of docs/FORMAT.md, "Opening for writing". A new segment carries what was not known
+durable; what a segment holds behind its recorded end goes to `quarantine/` before it is cut away.
 """
 
 from __future__ import annotations
@@ -58,13 +58,15 @@ class Opening:
         record_mend: Callable[[Facts, list[Repair], int], bytes] | None,
         reason: str,
     ) -> tuple[LogWriter, Facts]:
-        """Locks, looks, asks `decide` (which raises to refuse), mends, and gives the writer and the facts.
+        """Locks, looks, asks `decide` (which raises to refuse), mends, and gives the writer and the
+        facts.
 
-        `record_mend(facts, repairs, seed)` seals the record of a mend, which the roll carries as its last.
-        The caller closes the facts. SessionBusyError, StorageError, PoisonedError.
+        `record_mend(facts, repairs, seed)` seals the record of a mend, which the roll carries as
+        its last. The caller closes the facts. SessionBusyError, StorageError, PoisonedError.
         """
         lock = take_lock(self._disk, self._directory)
         try:
+            lock.claim()
             for _ in range(LOOKS_MAX):
                 try:
                     return self._open_once(lock, decide, record_mend, reason)
@@ -90,7 +92,8 @@ class Opening:
             decide(facts)
             newest = facts.view.header(facts.view.newest)
             assert newest is not None
-            lock.claim(1 + self._highest_epoch(lock, facts, newest))
+            known = facts.manifest.epoch if facts.manifest else 0
+            lock.claim(1 + max(known, newest.epoch))
             self.repairs = planned_repairs(facts)
             writer = self._writer(lock, facts, newest, record_mend, reason)
         except BaseException:
@@ -164,7 +167,9 @@ class Opening:
         return save_or_close(writer, now)
 
     def _tidy(self, writer: LogWriter) -> None:
-        """Cuts away what stands behind the end of old segments; quarantine names go into the repairs."""
+        """Cuts away what stands behind the end of old segments; quarantine names go into the
+        repairs.
+        """
         with LogView(self._directory) as view:
             for number in view.numbers[:-1]:
                 known = _known_end(writer.manifest, number)
@@ -183,7 +188,9 @@ class Opening:
             self.repairs.append(Repair("tidied", number, end, size - end, quarantine))
 
     def _cut(self, view: LogView, number: int, end: int, size: int) -> str | None:
-        """Truncates one old segment to its end, once its bytes are kept elsewhere; durable on return."""
+        """Truncates one old segment to its end, once its bytes are kept elsewhere; durable on
+        return.
+        """
         carried = _is_carried(view, number, end, size)
         name = (
             None if carried else keep_aside(self._disk, self._directory, view.fd(number), end, size)
@@ -195,11 +202,6 @@ class Opening:
         finally:
             self._disk.close(fd)
         return name
-
-    @staticmethod
-    def _highest_epoch(lock: WriterLock, facts: Facts, newest: Header) -> int:
-        manifest = facts.manifest.epoch if facts.manifest else 0
-        return max(_epoch(lock.found and lock.found.epoch), newest.epoch, manifest)
 
 
 def save_or_close(writer: LogWriter, now: str) -> LogWriter:
@@ -224,7 +226,9 @@ def is_whole(facts: Facts) -> bool:
 
 
 def roll_place(facts: Facts, newest: Header) -> Place:
-    """E: where W begins, or earlier where no newline stands before that. A log that is not corrupt has one."""
+    """E: where W begins, or earlier where no newline stands before that. A log that is not corrupt
+    has one.
+    """
     fd, end = facts.view.fd(newest.segment), facts.end
     place = end
     if facts.watermark < end.seq:
@@ -251,7 +255,9 @@ def planned_repairs(facts: Facts) -> list[Repair]:
 
 
 def keep_aside(disk: Disk, directory: Directory, fd: int, start: int, stop: int) -> str:
-    """Copies [start, stop) into `quarantine/` under its SHA-256, durable on return; gives that name."""
+    """Copies [start, stop) into `quarantine/` under its SHA-256, durable on return; gives that
+    name.
+    """
     directory.make_directory(QUARANTINE)
     directory.sync()
     with directory.open_directory(QUARANTINE) as aside:
@@ -273,7 +279,7 @@ def keep_aside(disk: Disk, directory: Directory, fd: int, start: int, stop: int)
 
 
 def _is_carried(view: LogView, number: int, end: int, size: int) -> bool:
-    """Whether [end, size) of an old segment is exactly what the next one begins with, CRCs aside."""
+    """Whether [end, size) of an old segment is what the next one begins with, CRCs aside."""
     following = view.header(number + 1)
     if following is None:
         return False
@@ -340,7 +346,3 @@ def _name_carried_checkpoint(writer: LogWriter, facts: Facts, place: Place) -> N
 def _known_end(manifest: Manifest, number: int) -> int:
     ends = (entry["end"] for entry in manifest.segments if entry["segment"] == number)
     return next(ends, -1)
-
-
-def _epoch(value: object) -> int:
-    return value if type(value) is int and value > 0 else 0

@@ -1,7 +1,8 @@
 """Reads the events of one session, beside its writer too, and never writes.
 
-Forward, every batch that is given came out of one read, so that a writer that takes a failed append back can
-never be seen half. Damage is believed when two reads in a row give the same bytes and the same segments.
+Forward, every batch that is given came out of one read, so that a writer that takes a failed append
+back can never be seen half. Damage is believed when two reads in a row give the same bytes and the
+same segments.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 READ_BYTES = 256 << 10
 """One read of a forward pass; doubled for a batch that does not fit."""
+READ_BYTES_MAX = 2 * scan.LINE_BYTES_MAX
+"""No batch of ours needs a larger read."""
 LOOKS_MAX = 50
 """How often the end of a log that is being written may change before its watermark is believed."""
 
@@ -34,14 +37,17 @@ class LogReader:
         self._view = LogView(directory)
         self._number = place.segment
         self._offset = place.offset
-        """A batch boundary: everything before it was given, or lies before the place we began at."""
+        """A batch boundary: what lies before it was given, or lies before where we began."""
         self.next_seq = place.seq
         """The first seq that was not given yet."""
         self._skipping = True
         """At the begin of a segment: carried records may have been given already."""
 
     def batches(self) -> Iterator[list[Event]]:
-        """Whole batches, up to the end of the log. CorruptLogError for damage below the watermark."""
+        """Whole batches, up to the end of the log.
+
+        CorruptLogError for damage below the watermark.
+        """
         before = None
         looks = 0
         while True:
@@ -58,10 +64,10 @@ class LogReader:
                 self._refresh()
                 continue
             last = self._last_without_newline(data)
-            if last is not None:
-                self.next_seq += 1
-                yield [last]
-            if self._is_at_end(data if last is None else b"") or looks >= LOOKS_MAX:
+            if last:
+                data = b""
+                yield last
+            if self._is_at_end(data) or looks >= LOOKS_MAX:
                 return
             looks += 1
             before = None
@@ -81,8 +87,8 @@ class LogReader:
         while True:
             limit = self._limit() - self._offset
             data = os.pread(self._view.fd(self._number), max(0, min(want, limit)), self._offset)
-            events, used = self._parse(data, header.seed)
-            if used or len(data) < want:
+            events, used, stuck = self._parse(data, header.seed)
+            if used or stuck or len(data) < want or want > READ_BYTES_MAX:
                 return data, events, used
             want *= 2
 
@@ -92,7 +98,8 @@ class LogReader:
             return self._view.end(self._number)
         return os.fstat(self._view.fd(self._number)).st_size
 
-    def _parse(self, data: bytes, seed: int) -> tuple[list[list[Event]], int]:
+    def _parse(self, data: bytes, seed: int) -> tuple[list[list[Event]], int, bool]:
+        """(whole batches, their length in bytes, whether a line behind them is none of ours)."""
         batches: list[list[Event]] = []
         batch: list[Event] = []
         used = begin = 0
@@ -101,13 +108,13 @@ class LogReader:
             line = data[begin:stop]
             record = scan.parse_record(line, seed)
             if record is None or record[0] < 0:
-                break
+                return batches, used, True
             if self._skipping and record[0] < self.next_seq:
                 used = begin = stop
                 continue
             self._skipping = False
             if record[0] != self.next_seq + len(batch) or (batch and record[6] != more - 1):
-                break
+                return batches, used, True
             batch.append(event_of(record, line))
             more = record[6]
             begin = stop
@@ -115,7 +122,7 @@ class LogReader:
                 batches.append(batch)
                 self.next_seq += len(batch)
                 batch, used = [], stop
-        return batches, used
+        return batches, used, False
 
     def _go_on(self) -> bool:
         """Goes over to the next segment where this one has ended; whether it did."""
@@ -131,16 +138,16 @@ class LogReader:
         self._view.close()
         self._view = LogView(self._directory)
 
-    def _last_without_newline(self, data: bytes) -> Event | None:
-        """The last record of a log at rest counts although its newline is missing."""
+    def _last_without_newline(self, data: bytes) -> list[Event]:
+        """The last batch of a log at rest counts although its newline is missing."""
         header = self._view.header(self._number)
-        if not data or b"\n" in data or self._number != self._view.newest or header is None:
-            return None
-        record = scan.parse_record(data, header.seed)
-        if record is None or record[0] != self.next_seq or record[6] > 0:
-            return None
+        if not data or data.endswith(b"\n") or self._number != self._view.newest or not header:
+            return []
         with look(self._directory, whole=False) as facts:
-            return None if facts.writer == "live" else event_of(record, data)
+            if facts.writer == "live":
+                return []
+        batches, used, _ = self._parse(data + b"\n", header.seed)
+        return batches[0] if used == len(data) + 1 and len(batches) == 1 else []
 
     def _is_at_end(self, rest: bytes) -> bool:
         """Whether nothing durable follows. CorruptLogError if something durable does not verify."""

@@ -1,8 +1,8 @@
 """Decides the valid prefix of a session's log: looks, and changes nothing.
 
-W is the watermark, the first seq not known durable; V is where the run of valid records ends. Only seqs
-from W on may ever be cut, so V < W is corruption. The rules are docs/FORMAT.md, "Recovery"; each has a
-short history behind it in which data was lost without it.
+W is the watermark, the first seq not known durable; V is where the run of valid records ends. Only
+seqs from W on may ever be cut, so V < W is corruption. The rules are docs/FORMAT.md, "Recovery";
+each has a short history behind it in which data was lost without it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class Facts:
         self.checkpoint: Checkpoint | None = None
         """The newest checkpoint of the run, or the one that the walk began behind."""
         self.last: tuple[int, int, int] | None = None
-        """(seq, offset, length) of the newest record of the run, in segment `end.segment` or before."""
+        """(seq, offset, length) of the newest record of the run, in segment `end.segment` or
+        before.
+        """
         self.last_segment = 1
         self.findings: list[Finding] = []
         self.findings_omitted = 0
@@ -127,8 +129,9 @@ def look(
 ) -> Facts:
     """The facts of a session, seen from outside, beside a writer too.
 
-    `whole` walks from record 0, else from the newest durable checkpoint. TooNewError for a newer format,
-    OSError where something cannot be read. Damage beside a live writer is believed once two looks agree.
+    `whole` walks from record 0, else from the newest durable checkpoint. TooNewError for a newer
+    format, OSError where something cannot be read. Damage beside a live writer is believed once two
+    looks agree.
     """
     before = None
     for _ in range(LIVE_LOOKS_MAX):
@@ -230,7 +233,9 @@ class _Walker:
         return max(known, header.durable, found)
 
     def _starts(self, whole: bool) -> Iterator[tuple[Place, Checkpoint | None]]:
-        """Where to begin, in the order of trust: the hint's checkpoint, those that a scan finds, record 0."""
+        """Where to begin, in the order of trust: the hint's checkpoint, those that a scan finds,
+        record 0.
+        """
         tried: set[int] = set()
         walked = False
         for candidate in () if whole else (self._hinted, self._scanned, self._scanned):

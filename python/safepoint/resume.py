@@ -1,4 +1,4 @@
-"""The resume policy, pure: facts in, verdict and reasons out. It reads nothing and writes nothing."""
+"""The resume policy, pure: facts in, verdict and reasons out. It reads and writes nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Chooses the engine and is the one place that imports either.
 
-`SAFEPOINT_ENGINE=native` insists on the Rust engine, `fallback` on the standard library's; without it the
-native one is used where it is installed, else the fallback, with a warning.
+`SAFEPOINT_ENGINE=native` insists on the Rust engine, `fallback` on the standard library's; without
+it the native one is used where it is installed, else the fallback, with a warning.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def _choose() -> tuple[str, object]:
         except ImportError as error:
             if wanted == "native":
                 raise ImportError(
-                    "SAFEPOINT_ENGINE=native, but safepoint._native is not installed: install a wheel, "
-                    "or build it with `maturin develop --release`"
+                    "SAFEPOINT_ENGINE=native, but safepoint._native is not installed: install a "
+                    "wheel, or build it with `maturin develop --release`"
                 ) from error
             _warn()
     from . import _fallback

@@ -22,7 +22,7 @@ from .mend import timestamp
 from .reader import place_before, read_backward, read_forward, read_from, select
 from .recovery import Checkpoint, Place
 from .types import Event, Repair
-from .upkeep import upkeep
+from .upkeep import UPKEEP
 from .writer import LogWriter
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ class Session:
             raise InvalidEventError(f"durability is one of {', '.join(DURABILITIES)}")
         self.id = id
         self.repairs: list[Repair] = []
-        """What resume mended, each with its place and the quarantine file that holds the cut bytes."""
+        """What resume mended, each with its place and the quarantine file of the cut bytes."""
         self._disk = disk
         self._root_path = root_path
         self._durability = durability
@@ -82,7 +82,9 @@ class Session:
         self._created = created
         """The data of `session.created`, until the session is on disk."""
         self._lock = RLock()
-        """Held by whatever changes the session; taken before the writer's own lock, never behind it."""
+        """Held by whatever changes the session; taken before the writer's own lock, never behind
+        it.
+        """
         self._writer: LogWriter | None = None
         self._closed = False
         self._finished = False
@@ -106,51 +108,61 @@ class Session:
     ) -> int:
         """Appends one event and returns its seq.
 
-        `data` is any JSON value. `key`: an event of that key among the newest 1,024 gives its seq back and
-        writes nothing. `expect_seq`: SequenceError unless the event would get that seq. On return the event
-        survives a kill -9, and a power loss too at level `sync`, with `sync=True`, and for the first append.
+        `data` is any JSON value. `key`: an event of that key among the newest 1,024 gives its seq
+        back and writes nothing. `expect_seq`: SequenceError unless the event would get that seq. On
+        return the event survives a kill -9, and a power loss too at level `sync`, with `sync=True`,
+        and for the first append.
 
-        Raises InvalidEventError, SequenceError, SessionExistsError or SessionBusyError (the first append of a
-        new session), StorageError, StorageFullError: nothing was written. PoisonedError: its seqs are in doubt.
+        Raises InvalidEventError, SequenceError, SessionExistsError or SessionBusyError (the first
+        append of a new session), StorageError, StorageFullError: nothing was written.
+        PoisonedError: its seqs are in doubt.
         """
         self._check_caller_type(type)
         raw = encode_data(data, self._default)
         raw_key = None if key is None else encode_key(key)
-        with self._lock:
-            self._ready()
-            known = None if key is None else self._memory.known(key, type)
-            if known is not None:
-                return known
-            self._check_expected(expect_seq)
-            seq = self._write([(type, raw, key, raw_key)])
-        self._make_durable(sync)
+        try:
+            with self._lock:
+                self._ready()
+                known = None if key is None else self._memory.known(key, type)
+                if known is not None:
+                    return known
+                self._check_expected(expect_seq)
+                seq = self._write([(type, raw, key, raw_key)])
+            self._make_durable(sync)
+        except KeyboardInterrupt:
+            self._sync_what_stayed()
+            raise
         return seq
 
     def append_many(self, events: Iterable[tuple[str, Any]], *, sync: bool = False) -> range:
         """Appends (type, data) pairs as one atomic batch and returns the range of their seqs.
 
-        After a crash all of them are there or none. At most 64 MiB. A reserved type or a value that cannot
-        be encoded refuses the whole batch. Raises and is durable as `append`.
+        After a crash all of them are there or none. At most 64 MiB. A reserved type or a value that
+        cannot be encoded refuses the whole batch. Raises and is durable as `append`.
         """
         items: list[_Item] = []
         for type, data in events:
             self._check_caller_type(type)
             items.append((type, encode_data(data, self._default), None, None))
-        with self._lock:
-            self._ready()
-            first = self._next_seq() if items else self.last_seq + 1
-            if items:
+        if not items:
+            return range(self.last_seq + 1, self.last_seq + 1)
+        try:
+            with self._lock:
+                self._ready()
                 first = self._write(items)
-        if items:
             self._make_durable(sync)
+        except KeyboardInterrupt:
+            self._sync_what_stayed()
+            raise
         return range(first, first + len(items))
 
     def checkpoint(self, state: Any = _UNSET, *, upto: int | None = None) -> int:
         """Writes the full resumable state and returns the checkpoint's seq; durable on return.
 
-        `state` is the state as of event `upto`, by default the last one. With a fold give neither. Resume
-        starts from the newest checkpoint, so it costs no more than what was appended since.
-        Raises as `append`; SequenceError where `upto` lies before that of the last checkpoint, or ahead.
+        `state` is the state as of event `upto`, by default the last one. With a fold give neither.
+        Resume starts from the newest checkpoint, so it costs no more than what was appended since.
+        Raises as `append`; SequenceError where `upto` lies before that of the last checkpoint, or
+        ahead.
         """
         with self._lock:
             self._ready()
@@ -171,7 +183,10 @@ class Session:
             return self._write_checkpoint(encode_data(data, self._default), upto, state)
 
     def sync(self) -> None:
-        """On return every event appended before the call is on stable storage. PoisonedError if it failed."""
+        """On return every event appended before the call is on stable storage.
+
+        PoisonedError if it failed.
+        """
         with self._lock:
             self._ready(finished="allowed")
             writer = self._writer
@@ -179,9 +194,11 @@ class Session:
             writer.sync()
 
     def finish(self, status: str = "completed") -> int:
-        """Ends the session as `completed`, `failed` or `cancelled`; durable on return. Gives the record's seq.
+        """Ends the session as `completed`, `failed` or `cancelled`; durable on return. Gives the
+        record's seq.
 
         No more events can be appended, and resume refuses. Raises as `append`.
+
         """
         if status not in STATUSES:
             raise InvalidEventError(f"a session finishes as one of {', '.join(STATUSES)}")
@@ -204,7 +221,7 @@ class Session:
             writer, was_closed, self._closed = self._writer, self._closed, True
             if writer is None or was_closed:
                 return
-            upkeep().discard(self)
+            UPKEEP.discard(self)
             try:
                 self._settle()
                 if not writer.poisoned:
@@ -222,7 +239,7 @@ class Session:
         reverse: bool = False,
         types: Collection[str] | None = None,
     ) -> Iterator[Event]:
-        """The events with start <= seq < stop, in order or newest first, of the given types only."""
+        """The events with start <= seq < stop, in order or newest first, of those types only."""
         with self._lock:
             self._settle()
             begun = self._writer is not None
@@ -233,7 +250,10 @@ class Session:
         return take_last(self.events(reverse=True, types=types), n)
 
     def replay(self) -> Iterator[Event]:
-        """The events that `state` does not contain, in order, without checkpoints. None with a fold."""
+        """The events that `state` does not contain, in order, without checkpoints.
+
+        None with a fold.
+        """
         with self._lock:
             self._settle()
             place, upto = self._replay_place, self._upto
@@ -262,7 +282,9 @@ class Session:
         return -1 if writer is None else writer.watermark - 1
 
     def sync_in_background(self) -> None:
-        """For the maintenance thread: syncs; a failure poisons the writer, and the next call says so."""
+        """For the maintenance thread: syncs; a failure poisons the writer, and the next call says
+        so.
+        """
         self._sync_requested = False
         writer = self._writer
         if writer is None or self._closed:
@@ -271,7 +293,9 @@ class Session:
             writer.sync()
 
     def abandon_after_fork(self) -> None:
-        """In a forked child: closes what belongs to the parent; every later call raises PoisonedError."""
+        """In a forked child: closes what belongs to the parent; every later call raises
+        PoisonedError.
+        """
         self._lock = RLock()
         if self._writer is not None:
             self._writer.abandon("the process was forked, and its parent writes this session")
@@ -279,13 +303,18 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            self.close()
+        except SafepointError as problem:
+            if error is None:
+                raise
+            error.add_note(f"safepoint: {problem}")
 
     def __del__(self) -> None:
         writer = getattr(self, "_writer", None)
         if writer is not None and not self._closed:
-            with suppress(SafepointError, OSError):
+            with suppress(Exception):
                 self.close()
 
     def adopt(
@@ -295,14 +324,16 @@ class Session:
         start: Place,
         repairs: list[Repair],
     ) -> None:
-        """Makes this handle the writer of a session that was opened: state, keys and fold come from the log."""
+        """Makes this handle the writer of a session that was opened: state, keys and fold come from
+        the log.
+        """
         self._writer = writer
         self._created = None
         self.repairs = repairs
         self._replay_place = start
         self._upto = checkpoint.upto if checkpoint else -1
         self._memory.restore(checkpoint, lambda: _from(self._open_directory, start))
-        upkeep().add(self)
+        UPKEEP.add(self)
 
     # What follows is called with the lock held, but for the two that make an append durable.
 
@@ -371,7 +402,9 @@ class Session:
         return records
 
     def _begun(self) -> LogWriter:
-        """The writer; creates the session with its first record alone where nothing was appended yet."""
+        """The writer; creates the session with its first record alone where nothing was appended
+        yet.
+        """
         if self._writer is None:
             self._write([])
         assert self._writer is not None
@@ -389,7 +422,7 @@ class Session:
 
     def _started(self) -> None:
         self._salt = self._created = None
-        upkeep().add(self)
+        UPKEEP.add(self)
 
     def _write_checkpoint(self, raw: bytes, upto: int, state: Any) -> int:
         writer = self._begun()
@@ -417,7 +450,10 @@ class Session:
         return fold.dump(self._memory.state), fold.version
 
     def _save_quietly(self, writer: LogWriter) -> None:
-        """Saves the manifest. It is a cache: where the disk has no room the next save brings it up to date."""
+        """Saves the manifest.
+
+        It is a cache: where the disk has no room the next save brings it up to date.
+        """
         with suppress(StorageError):
             writer.save(timestamp())
 
@@ -428,7 +464,8 @@ class Session:
     def _check_expected(self, expect_seq: int | None) -> None:
         if expect_seq is not None and expect_seq != self._next_seq():
             raise SequenceError(
-                f"expect_seq={expect_seq}, but the next event gets {self._next_seq()}. Nothing was written."
+                f"expect_seq={expect_seq}, but the next event gets {self._next_seq()}. "
+                "Nothing was written."
             )
 
     def _stop(self) -> int:
@@ -461,9 +498,18 @@ class Session:
         elif not self._sync_requested:
             self._request_sync(PROCESS_WITHIN_S)
 
+    def _sync_what_stayed(self) -> None:
+        """Behind a Ctrl-C: an event that stayed in the log is synced as soon as any other."""
+        if self._writer is not None and self._durability != "process":
+            self._request_sync(BATCH_WITHIN_S)
+
     def _request_sync(self, within_s: float) -> None:
         self._sync_requested = True
-        upkeep().request(self, within_s)
+        try:
+            UPKEEP.request(self, within_s)
+        except BaseException:
+            self._sync_requested = False
+            raise
 
     def _open_directory(self) -> Directory:
         with self._disk.open_root(self._root_path) as root:

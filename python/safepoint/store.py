@@ -67,9 +67,9 @@ class Store:
     ) -> Session:
         """A new session; nothing is on disk before its first append, which says if the id is taken.
 
-        `id` is generated where it is None. `request` and `labels` are kept in its first event. `durability`
-        is `process`, `batch` or `sync`. `default(value)` converts what JSON has no type for.
-        InvalidIdError, InvalidEventError.
+        `id` is generated where it is None. `request` and `labels` are kept in its first event.
+        `durability` is `process`, `batch` or `sync`. `default(value)` converts what JSON has no
+        type for. InvalidIdError, InvalidEventError.
         """
         id = _new_id() if id is None else check_id(id)
         created = {"request": request, "labels": labels, "effect_kinds": list(EFFECT_KINDS)}
@@ -84,11 +84,12 @@ class Store:
         fold: Fold | None = None,
         default: Callable[[Any], Any] | None = None,
     ) -> Session:
-        """Opens a session to go on with it: mends what a crash left, restores the state, takes the lock.
+        """Opens a session to go on with it: mends what a crash left, restores the state, takes the
+        lock.
 
-        Costs what was appended since the newest checkpoint, at any size. Changes nothing where it refuses:
-        SessionNotFoundError, SessionBusyError, ResumeRefusedError (a finished session), ResumeCorruptError,
-        TooNewError, StorageError.
+        Costs what was appended since the newest checkpoint, at any size. Changes nothing where it
+        refuses: SessionNotFoundError, SessionBusyError, ResumeRefusedError (a finished session),
+        ResumeCorruptError, TooNewError, StorageError.
         """
         session = self._session(check_id(id), durability, fold, default, None)
 
@@ -119,7 +120,10 @@ class Store:
         return session
 
     def open(self, id: str) -> Reader:
-        """A read-only handle, beside a live writer too. SessionNotFoundError, TooNewError, StorageError."""
+        """A read-only handle, beside a live writer too.
+
+        SessionNotFoundError, TooNewError, StorageError.
+        """
         check_id(id)
         with self._directory(id) as directory, _storage(f"opening session {id}"):
             with look(directory, whole=False) as facts:
@@ -128,7 +132,9 @@ class Store:
         return Reader(self, id)
 
     def inspect(self, id: str, tick: Callable[[int], object] | None = None) -> Inspection:
-        """What is in the session, every record looked at; changes nothing and never raises for content."""
+        """What is in the session, every record looked at; changes nothing and never raises for
+        content.
+        """
         path = os.path.join(self.path, check_id(id))
         try:
             with self._disk.open_root(self.path) as root, root.open_directory(id) as directory:
@@ -165,7 +171,8 @@ class Store:
     def list(self) -> list[SessionInfo]:
         """The sessions of the store by id, from their manifests, else from newest header and tail.
 
-        A folder that cannot be read has status `unreadable`; one in which nothing was begun is left out.
+        A folder that cannot be read has status `unreadable`; one in which nothing was begun is left
+        out.
         """
         try:
             with self._disk.open_root(self.path) as root, _storage(f"listing {self.path}"):
@@ -245,8 +252,8 @@ class Reader:
     ) -> Iterator[Event]:
         """The events with start <= seq < stop, in order or newest first, of the given types only.
 
-        Beside a live writer it ends at the last whole batch. Of a corrupt session it yields what stands
-        before the damage, then raises CorruptLogError. StorageError if the disk fails.
+        Beside a live writer it ends at the last whole batch. Of a corrupt session it yields what
+        stands before the damage, then raises CorruptLogError. StorageError if the disk fails.
         """
         read = read_backward if reverse else read_forward
         with self._store._directory(self.id) as directory, _storage("reading"):
@@ -278,8 +285,8 @@ def check_id(id: str) -> str:
     """The id itself. InvalidIdError unless it is one."""
     if not isinstance(id, str) or not _ID.fullmatch(id) or _RESERVED_ID.fullmatch(id):
         raise InvalidIdError(
-            "a session id is 1 to 128 letters, digits, - and _, begins with a letter or digit, and is no "
-            "device name of Windows: choose another one"
+            "a session id is 1 to 128 letters, digits, - and _, begins with a letter or digit, "
+            "and is no device name of Windows: choose another one"
         )
     return id
 

@@ -45,7 +45,9 @@ def _plain(value: Any) -> Any:
 
 
 class Event(Value):
-    """One event: `seq`, `ts` (RFC 3339 text), `type`, `key` (or None) and `data`, decoded when first read."""
+    """One event: `seq`, `ts` (RFC 3339 text), `type`, `key` (or None) and `data`, decoded when
+    first read.
+    """
 
     FIELDS = ("seq", "ts", "type", "key", "data")
     __slots__ = ("_data", "_decode", "key", "seq", "ts", "type")
@@ -90,10 +92,12 @@ class Event(Value):
 
 
 class Finding(Value):
-    """One thing that a scan saw: `kind`, where (`segment`, `offset`, `length` in bytes), which `seq`.
+    """One thing that a scan saw: `kind`, where (`segment`, `offset`, `length` in bytes), which
+    `seq`.
 
-    `segment` is None in a foreign file, `seq` None where no record proves one; `seqs_missing` is the
-    range of seqs that the damage swallowed, or None. DESIGN of the kinds: docs/FORMAT.md, "Findings".
+    `segment` is None in a foreign file, `seq` None where no record proves one; `seqs_missing` is
+    the range of seqs that the damage swallowed, or None. DESIGN of the kinds: docs/FORMAT.md,
+    "Findings".
     """
 
     FIELDS = ("kind", "segment", "offset", "length", "seq", "seqs_missing")
@@ -129,9 +133,11 @@ class Finding(Value):
 
 
 class Repair(Value):
-    """One mend: the finding's kind and place, and the name in `quarantine/` of the bytes cut off there.
+    """One mend: the finding's kind and place, and the name in `quarantine/` of the bytes cut off
+    there.
 
     `quarantine` is None where nothing was cut (only a newline was missing), or nothing is done yet.
+
     """
 
     FIELDS = ("kind", "segment", "offset", "length", "quarantine")
@@ -153,8 +159,8 @@ class Inspection(Value):
     state             clean, repairable, corrupt, empty, missing, not_jsonl, too_new or unreadable
     status            active, completed, failed or cancelled; None for a file
     writer            live, stale or idle; None for a file
-    records           session: records of the valid run, session.created included; foreign file: complete
-                      JSON objects, those inside damaged lines too
+    records           session: records of the valid run, session.created included; foreign file:
+                      complete JSON objects, those inside damaged lines too
     last_seq          seq of the last of them, -1 without any
     durable_seq       last seq known to be on stable storage, -1 if none; None for a foreign file
     bytes             size of the file, or of all segments, in bytes
@@ -163,6 +169,7 @@ class Inspection(Value):
     findings          list of Finding, in file order
     findings_omitted  how many more there were than a report keeps
     message           why, where `state` alone does not say it; else ""
+
     """
 
     FIELDS = (
@@ -215,7 +222,9 @@ class Inspection(Value):
 
 
 class Reason(Value):
-    """One reason of a plan: a `code`, a `message` that says what to do, the `seq` that proves it or None."""
+    """One reason of a plan: a `code`, a `message` that says what to do, the `seq` that proves it or
+    None.
+    """
 
     FIELDS = ("code", "message", "seq")
     __slots__ = FIELDS
@@ -229,9 +238,10 @@ class Reason(Value):
 class ResumePlan(Value):
     """What resume() would do. `verdict` is "resume" or "refuse"; every refusal has its `reasons`.
 
-    `repairs` is what would be mended, `checkpoint_seq` the checkpoint that the state comes from (None:
-    from the start), `upto` the last seq that this state contains (-1: none), `last_seq` the last seq of
-    the valid run, `durable_seq` the last one known durable, `finding` the damage that refuses, if any.
+    `repairs` is what would be mended, `checkpoint_seq` the checkpoint that the state comes from
+    (None: from the start), `upto` the last seq that this state contains (-1: none), `last_seq` the
+    last seq of the valid run, `durable_seq` the last one known durable, `finding` the damage that
+    refuses, if any.
     """
 
     FIELDS = (

@@ -1,10 +1,17 @@
-"""One maintenance thread a process: syncs what sessions ask to have synced soon, and tends to forks."""
+"""One maintenance thread a process: syncs what sessions want synced soon, and tends to forks.
+
+A request is one call into C (SimpleQueue.put), so a Ctrl-C can come before it or behind it, never
+inside with a lock held, as it can in threading.Condition.
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from weakref import WeakSet
+from _queue import Empty, SimpleQueue
+from _thread import start_new_thread
+from heapq import heappop, heappush
+from weakref import WeakSet, ref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +31,10 @@ class Upkeep:
     """Holds its sessions weakly; the thread starts with the first request."""
 
     def __init__(self) -> None:
-        import threading
-
         self._sessions: WeakSet[Tended] = WeakSet()
-        self._due: dict[Tended, float] = {}
-        """When to sync each session that asked, in seconds of the monotonic clock."""
-        self._wake = threading.Condition()
-        self._thread: threading.Thread | None = None
+        self._requests: SimpleQueue[tuple[float, int, ref[Tended]]] = SimpleQueue()
+        """(when it is due on the monotonic clock, a tie-breaker, the session)."""
+        self._running = False
         os.register_at_fork(after_in_child=self._after_fork)
 
     def add(self, session: Tended) -> None:
@@ -40,62 +44,35 @@ class Upkeep:
     def discard(self, session: Tended) -> None:
         """The session was closed."""
         self._sessions.discard(session)
-        with self._wake:
-            self._due.pop(session, None)
 
     def request(self, session: Tended, within_s: float) -> None:
         """Has the session synced at most `within_s` seconds from now."""
-        due = time.monotonic() + within_s
-        with self._wake:
-            self._due[session] = min(due, self._due.get(session, due))
-            if self._thread is None:
-                self._start()
-            self._wake.notify()
+        self._requests.put((time.monotonic() + within_s, id(session), ref(session)))
+        if not self._running:
+            # A Ctrl-C between these two costs a second thread, which does no harm; the other
+            # order could leave none.
+            start_new_thread(self._run, (self._requests,))
+            self._running = True
 
-    def _start(self) -> None:
-        import threading
-
-        self._thread = threading.Thread(target=self._run, name="safepoint-upkeep", daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
+    @staticmethod
+    def _run(requests: SimpleQueue[tuple[float, int, ref[Tended]]]) -> None:
+        due: list[tuple[float, int, ref[Tended]]] = []
         while True:
-            session = self._next()
-            session.sync_in_background()
-            del session
-
-    def _next(self) -> Tended:
-        """Waits for the session that is due first and takes it off the list."""
-        with self._wake:
-            while True:
-                now = time.monotonic()
-                first = min(self._due, key=self._due.__getitem__, default=None)
-                if first is not None and self._due[first] <= now:
-                    del self._due[first]
-                    return first
-                self._wake.wait(None if first is None else self._due[first] - now)
+            wait_s = max(0.0, due[0][0] - time.monotonic()) if due else None
+            try:
+                heappush(due, requests.get(timeout=wait_s))
+            except Empty:
+                session = heappop(due)[2]()
+                if session is not None:
+                    session.sync_in_background()
+                del session
 
     def _after_fork(self) -> None:
-        import threading
-
-        self._wake = threading.Condition()
-        self._thread = None
-        self._due = {}
+        self._requests = SimpleQueue()
+        self._running = False
         sessions, self._sessions = list(self._sessions), WeakSet()
         for session in sessions:
             session.abandon_after_fork()
 
 
-class _Lazy:
-    """Keeps the process's one Upkeep, made when a session first needs it: threading loads slowly."""
-
-    def __init__(self) -> None:
-        self._upkeep: Upkeep | None = None
-
-    def __call__(self) -> Upkeep:
-        if self._upkeep is None:
-            self._upkeep = Upkeep()
-        return self._upkeep
-
-
-upkeep = _Lazy()
+UPKEEP = Upkeep()

@@ -1,8 +1,9 @@
-"""The writer of one log: appends whole batches, syncs, rotates, and never leaves a record in doubt unsaid.
+"""The writer of one log: appends whole batches, syncs, rotates, and never leaves a record in doubt
+unsaid.
 
-A LogWriter is told records that are sealed already. It knows three things that are always true: bytes before
-`tail.offset` are whole records; seqs below `watermark` are on stable storage; `pending` is what an interrupted
-append may have left behind the tail.
+A LogWriter is told records that are sealed already. It knows three things that are always true:
+bytes before `tail.offset` are whole records; seqs below `watermark` are on stable storage;
+`pending` is what an interrupted append may have left behind the tail.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from . import scan
 from .errors import PoisonedError, storage_error
 from .files import Directory, Disk, append
 from .lock import WriterLock
-from .log import Header, SegmentTakenError, carried_lines, find_batch, measured, roll
+from .log import (
+    Header,
+    SegmentTakenError,
+    carried_lines,
+    find_batch,
+    measured,
+    roll,
+    segment_name,
+)
 from .manifest import FORMAT_VERSION, Manifest, save_manifest
 from .types import Value
 
@@ -28,7 +37,9 @@ CARRY_BYTES_MAX = 4 << 20
 
 
 class Tail(Value):
-    """The end of the log: the next record goes to `offset` and gets `next_seq`. Replaced whole, never changed."""
+    """The end of the log: the next record goes to `offset` and gets `next_seq`. Replaced whole,
+    never changed.
+    """
 
     FIELDS = ("offset", "next_seq")
     __slots__ = FIELDS
@@ -39,7 +50,10 @@ class Tail(Value):
 
 
 class LogWriter:
-    """Appends to the active segment under the writer lock. The session serialises the calls, but for `sync`."""
+    """Appends to the active segment under the writer lock.
+
+    The session serialises the calls, but for `sync`.
+    """
 
     def __init__(
         self,
@@ -93,7 +107,9 @@ class LogWriter:
         self._pending = None
 
     def settle(self) -> None:
-        """Decides an append that an interruption cut short: wholly in the file it stays, else it is cut away."""
+        """Decides an append that an interruption cut short: wholly in the file it stays, else it is
+        cut away.
+        """
         if self._pending is None or self._poison is not None:
             return
         offset, length, count = self._pending
@@ -107,7 +123,8 @@ class LogWriter:
     def sync(self) -> None:
         """On return every record that was in the log before the call is on stable storage.
 
-        PoisonedError if the sync failed (it is never tried again on that file) or the lock was taken over.
+        PoisonedError if the sync failed (it is never tried again on that file) or the lock was
+        taken over.
         """
         with self._syncing:
             self.check()
@@ -151,10 +168,11 @@ class LogWriter:
         }
 
     def rotate(self, now: str, checkpoint_seq: int, offset: int, upto: int) -> None:
-        """Starts the next segment right behind a checkpoint record at `offset`, which must be synced.
+        """Starts the next segment right behind a checkpoint record at `offset`, which must be
+        synced.
 
-        Carries the checkpoint and what resume needs before it, where that is little. StorageError: nothing
-        changed, the active segment goes on.
+        Carries the checkpoint and what resume needs before it, where that is little. StorageError:
+        nothing changed, the active segment goes on.
         """
         end, first_seq = self._rotation_end(checkpoint_seq, offset, upto)
         carried = self.tail.next_seq - first_seq
@@ -199,12 +217,14 @@ class LogWriter:
     def check(self) -> None:
         """PoisonedError if the writer is poisoned."""
         if self._rolling:
-            self.poison("a rotation was interrupted", self.tail.next_seq)
+            self._settle_rotation()
         if self._poison is not None:
             raise self._poisoned()
 
     def poison(self, why: str, next_seq: int) -> None:
-        """Nothing is written from now on; the seqs from the watermark up to `next_seq` are in doubt."""
+        """Nothing is written from now on; the seqs from the watermark up to `next_seq` are in
+        doubt.
+        """
         if self._poison is None:
             self._poison = why
             self._doubt = range(min(self.watermark, next_seq), next_seq)
@@ -232,15 +252,28 @@ class LogWriter:
         self.directory.close()
 
     def _rotation_end(self, seq: int, offset: int, upto: int) -> tuple[int, int]:
-        """(E, first seq behind it): the boundary at or before `upto + 1` if near, else the end of the log."""
+        """(E, first seq behind it): the boundary at or before `upto + 1` if near, else the end of
+        the log.
+        """
         if upto + 1 == seq:
             return offset, seq
         begin = max(self.header.length, offset - CARRY_BYTES_MAX)
         found = find_batch(self._fd, begin, offset, self.seed, upto + 1)
         return found if found else (self.tail.offset, self.tail.next_seq)
 
+    def _settle_rotation(self) -> None:
+        """After a rotation that did not return: poisons if the next segment may be there."""
+        self._rolling = False
+        try:
+            self.directory.stat(segment_name(self.header.segment + 1))
+        except FileNotFoundError:
+            return
+        except OSError:
+            pass
+        self.poison("a rotation was interrupted", self.watermark)
+
     def _take_back(self, error: OSError) -> None:
-        """After a failed write: truncates back to the last whole record, then raises what happened."""
+        """After a failed write: truncates back to the last whole record, then raises."""
         offset = self.tail.offset
         self._truncate(offset)
         self._pending = None

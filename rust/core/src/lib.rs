@@ -1,0 +1,55 @@
+//! The reading half of safepoint: it finds out what a session log holds, and never changes it.
+//!
+//! A log is an append-only file of lines, each of them one JSON object. Two kinds are read here:
+//! ours, whose records carry a seq and a CRC, and foreign ones, of which only JSON is known.
+//!
+//! From the bytes upward:
+//!
+//! * [`source`] reads by position and never maps, because a live log changes under a map;
+//! * `lines` frames on byte 0x0A in both directions and holds one chunk, however long a line is;
+//! * `json` is a pushdown automaton over parts of a text. It stops at the very byte that cannot
+//!   be, takes what the standard library of Python takes, and `watch` looks at what it passes;
+//! * `record` alone knows the layout of a record of ours;
+//! * `pieces` finds complete objects inside damaged lines, foreign ones by parsing, ours by CRC;
+//! * `classify`, `foreign` and `inspect` say what a foreign log holds, `walk`, `run` and `search`
+//!   what ours does.
+//!
+//! Three rules hold everywhere. Content is never an error: damage is a [`Finding`] with a kind, an
+//! offset and a length. Memory is bounded by the chunk, and time by a small number of passes,
+//! whatever the content. Results do not depend on the size of the chunk.
+
+#![forbid(unsafe_code)]
+
+mod classify;
+mod error;
+mod finding;
+mod foreign;
+mod gaps;
+mod inspect;
+mod json;
+mod lines;
+mod pieces;
+mod record;
+mod run;
+mod search;
+pub mod source;
+mod text;
+mod utf8;
+mod verdict;
+mod walk;
+mod watch;
+
+pub use classify::{Object, classify_line};
+pub use error::{Error, Result};
+pub use finding::{FINDINGS_MAX, Finding, Kind};
+pub use foreign::{find_object, objects_backward, objects_forward};
+pub use inspect::{Inspection, inspect_jsonl};
+pub use json::{Automaton, DEPTH_MAX, Fed, INT_DIGITS_MAX};
+pub use lines::{LINE_BYTES_MAX, Line, lines_backward, lines_forward};
+pub use pieces::PIECE_STARTS_MAX;
+pub use record::{Members, Record, Sealed, check_seal, parse_record, reseal, seal, seal_record};
+pub use run::{Place, Walked};
+pub use search::{Wanted, find_record, find_watermark};
+pub use source::{CHUNK_BYTES, Scan, Source};
+pub use verdict::{Judge, Verdict, check_json};
+pub use walk::{Rules, walk};

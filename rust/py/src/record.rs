@@ -1,0 +1,93 @@
+//! Records of ours: sealing and parsing, bytes to bytes.
+
+use std::ops::Range;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use safepoint_core::{Members, Record, Sealed};
+
+use crate::convert::or_minus_one;
+
+/// A JSON object without its closing brace as a line with CRC and newline.
+#[pyfunction]
+pub(crate) fn seal<'py>(py: Python<'py>, body: &[u8], seed: u32) -> Bound<'py, PyBytes> {
+    let line = py.detach(|| safepoint_core::seal(body, seed));
+    PyBytes::new(py, &line)
+}
+
+/// One record as a line. `key` and `data` are encoded JSON; `more` is -1 outside a batch.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the members of a record")]
+pub(crate) fn seal_record<'py>(
+    py: Python<'py>,
+    seq: i64,
+    ts: &str,
+    r#type: &str,
+    key: Option<&[u8]>,
+    data: &[u8],
+    more: i64,
+    d: i64,
+    seed: u32,
+) -> Bound<'py, PyBytes> {
+    let members = Members { seq, ts, kind: r#type, key, data, more, d };
+    let line = py.detach(|| safepoint_core::seal_record(&members, seed));
+    PyBytes::new(py, &line)
+}
+
+/// Whether the line ends in the literal suffix and its CRC holds.
+#[pyfunction]
+pub(crate) fn check_seal(py: Python<'_>, line: &[u8], seed: u32) -> bool {
+    py.detach(|| safepoint_core::check_seal(line, seed))
+}
+
+/// The same line with the CRC of another seed.
+#[pyfunction]
+pub(crate) fn reseal<'py>(
+    py: Python<'py>,
+    line: &[u8],
+    seed: u32,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let sealed = py.detach(|| safepoint_core::reseal(line, seed));
+    let sealed = sealed.ok_or_else(|| PyValueError::new_err("the line has no crc member"))?;
+    Ok(PyBytes::new(py, &sealed))
+}
+
+/// (seq, ts, type, key, data_start, data_stop, more, d)
+type PyRecord<'py> = (i64, String, String, Option<Bound<'py, PyBytes>>, i64, i64, i64, i64);
+
+/// The members of an exact record; None where the CRC does not hold.
+#[pyfunction]
+pub(crate) fn parse_record<'py>(
+    py: Python<'py>,
+    line: &[u8],
+    seed: u32,
+) -> PyResult<Option<PyRecord<'py>>> {
+    let sealed = py.detach(|| safepoint_core::parse_record(line, seed));
+    Ok(match sealed {
+        None => None,
+        Some(Sealed::Undecodable) => Some((-1, String::new(), String::new(), None, -1, -1, -1, 0)),
+        Some(Sealed::Record(record)) => Some(members(py, line, &record)),
+    })
+}
+
+/// The bytes of a member.
+fn bytes<'a>(line: &'a [u8], range: &Range<u64>) -> &'a [u8] {
+    let index = |at: u64| usize::try_from(at).expect("a position inside the line");
+    &line[index(range.start)..index(range.end)]
+}
+
+fn members<'py>(py: Python<'py>, line: &[u8], record: &Record) -> PyRecord<'py> {
+    let text = |range| String::from_utf8_lossy(bytes(line, range)).into_owned();
+    let number = |number| or_minus_one(Some(number));
+    (
+        number(record.seq),
+        text(&record.ts),
+        text(&record.kind),
+        record.key.as_ref().map(|key| PyBytes::new(py, bytes(line, key))),
+        number(record.data.start),
+        number(record.data.end),
+        or_minus_one(record.more),
+        number(record.d),
+    )
+}

@@ -1,0 +1,209 @@
+"""What the crash suites share: sessions that were cut off, and what must hold after a crash.
+
+Everything here drives Store and Session. Records are compared by seq and hash, never by count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from typing import NamedTuple
+
+from safepoint.store import Store
+from safepoint.testing import PowerCut, SimulatedDisk
+
+ROOT = "/store"
+ID = "fix-login"
+FOLDER = f"{ROOT}/{ID}"
+MANIFEST = f"{FOLDER}/session.json"
+SEGMENT_BYTES = 3000
+"""Small enough that a checkpoint of a few records rotates."""
+
+
+def segment(number):
+    """The path of a segment of the session."""
+    return f"{FOLDER}/events-{number:06d}.jsonl"
+
+
+def store_on(disk, segment_bytes=256 << 20):
+    """A store on `disk`."""
+    return Store(ROOT, disk=disk, segment_bytes=segment_bytes)
+
+
+def fingerprint(event, *, exact=True):
+    """The seq, the type and a hash of the whole event; not `exact`: without its time."""
+    data = json.dumps(event.data, sort_keys=True)
+    text = f"{event.seq} {event.ts if exact else ''} {event.type} {event.key} {data}"
+    return event.seq, event.type, hashlib.sha256(text.encode()).hexdigest()
+
+
+def read(store, *, exact=True):
+    """The fingerprints of all events of the session, in order."""
+    with store.open(ID) as reader:
+        return [fingerprint(event, exact=exact) for event in reader.events()]
+
+
+def segments(disk):
+    """How many segments the session has."""
+    return sum(path.startswith(f"{FOLDER}/events-") for path in disk.paths())
+
+
+@contextlib.contextmanager
+def cut_off(session):
+    """The session's handle, closed as far as a dead disk allows."""
+    try:
+        yield session
+    finally:
+        with contextlib.suppress(PowerCut):
+            session.close()
+
+
+class Story(NamedTuple):
+    """A session whose disk stopped in the middle of its work."""
+
+    disk: SimulatedDisk
+    log: str
+    """The path of the segment with the unsynced tail."""
+    written: list
+    """Fingerprints of all records, those that were not synced too."""
+    durable_seq: int
+    """What the session said was durable, right before."""
+    broken: set
+    """Lengths that a prefix cannot have: they would end inside a batch."""
+
+
+def note(number, size=60):
+    """The data of an event, different for each number."""
+    return {"n": number, "text": f"{number:04d} " * (size // 5)}
+
+
+def begin(disk, **options):
+    """A session with some durable records and a checkpoint, in segment 1."""
+    session = store_on(disk, **options).create(ID, request={"goal": "fix"}, durability="process")
+    for number in range(5):
+        session.append("note", note(number, 40 + number), key=f"k{number}")
+    session.checkpoint({"seen": [0, 1, 2, 3, 4, 5]})
+    session.append("note", note(6))
+    session.sync()
+    return session
+
+
+def told(disk, session, log, batches=()):
+    """The story of a session that was just cut off."""
+    durable_seq = session.durable_seq
+    with cut_off(session), disk.crash() as killed:
+        written = read(store_on(killed))
+    broken = {stop for first, last in batches for stop in range(first + 1, last + 1)}
+    return Story(disk, log, written, durable_seq, broken)
+
+
+def story_of_a_checkpoint(disk):
+    """The tail: notes, a batch, a large note, and a checkpoint whose sync never came."""
+    session = begin(disk)
+    session.append("note", note(7))
+    batch = session.append_many([("note", note(8, 300)), ("tool", note(9)), ("note", note(10))])
+    session.append("note", note(11, 3000))
+    for number in range(12, 18):
+        session.append("note", note(number, 150))
+    disk.inject(PowerCut, name="sync")
+    with contextlib.suppress(PowerCut):
+        session.checkpoint({"seen": list(range(session.last_seq + 1))})
+    return told(disk, session, segment(1), [(batch[0], batch[-1])])
+
+
+def story_of_batches(disk):
+    """The tail begins and ends with a batch."""
+    session = begin(disk)
+    first = session.append_many([("note", note(n, 200)) for n in range(4)])
+    session.append("note", note(20), key="again")
+    last = session.append_many([("note", note(n, 400)) for n in range(3)])
+    return told(disk, session, segment(1), [(first[0], first[-1]), (last[0], last[-1])])
+
+
+def story_of_a_second_segment(disk):
+    """The tail is in a segment that a rotation began."""
+    session = begin(disk, segment_bytes=SEGMENT_BYTES)
+    for number in range(7, 20):
+        session.append("note", note(number, 100))
+    session.checkpoint({"seen": list(range(session.last_seq + 1))})
+    for number in range(20, 26):
+        session.append("note", note(number, 100))
+    batch = session.append_many([("note", note(n, 100)) for n in range(2)])
+    session.append("note", note(30, 600))
+    return told(disk, session, segment(2), [(batch[0], batch[-1])])
+
+
+def story_of_a_resumed_session(disk):
+    """The tail follows records that a resume carried over from a killed writer."""
+    session = begin(disk)
+    session.append("note", note(7, 700))
+    with cut_off(session):
+        disk = disk.crash()
+    session = store_on(disk).resume(ID, durability="process")
+    for number in range(8, 14):
+        session.append("note", note(number, 120))
+    return told(disk, session, segment(2))
+
+
+STORIES = {
+    "checkpoint": story_of_a_checkpoint,
+    "batches": story_of_batches,
+    "second segment": story_of_a_second_segment,
+    "resumed": story_of_a_resumed_session,
+}
+
+
+def check_prefix(store, written, at_least, broken=frozenset()):
+    """What survived is a gap-free prefix of `written`, byte-exact, with `at_least` so many records.
+
+    Gives the surviving records.
+    """
+    look = store.inspect(ID)
+    assert look.state in ("clean", "repairable"), look
+    assert look.writer != "live", look
+    kept = read(store)
+    assert kept == written[: len(kept)], "a record is missing, wrong or out of order"
+    assert len(kept) >= at_least, f"only {len(kept)} of {at_least} durable records are left"
+    assert len(kept) not in broken, "a part of a batch survived"
+    assert (look.records, look.last_seq) == (len(kept), len(kept) - 1), look
+    return kept
+
+
+def check_state(session, kept):
+    """The state and the events behind it make up the whole history, each event once."""
+    seen = session.state["seen"] if session.state else []
+    replayed = [event.seq for event in session.replay() if event.seq < len(kept)]
+    assert seen + replayed == [seq for seq, type, _ in kept if type != "checkpoint" or seq in seen]
+
+
+def check_goes_on(disk, kept, options=None):
+    """The session resumes, takes an event and closes; reopened it is clean and ends with that."""
+    options = options or {}
+    with store_on(disk, **options).resume(ID, durability="process") as session:
+        check_state(session, kept)
+        seq = session.append("after", {"seq": len(kept)})
+    store = store_on(disk, **options)
+    look = store.inspect(ID)
+    assert (look.state, look.findings, look.writer) == ("clean", [], "idle"), look
+    after = read(store)
+    assert after[: len(kept)] == kept, "the repair lost or changed a record"
+    added = [type for _, type, _ in after[len(kept) :]]
+    assert added in (["after"], ["session.resumed", "after"]), added
+    assert (after[-1][0], look.last_seq, len(after)) == (seq, seq, seq + 1)
+
+
+def check_crash(story, disk):
+    """The one check of the tail suite, for the disk that a crash left of `story`."""
+    kept = check_prefix(store_on(disk), story.written, story.durable_seq + 1, story.broken)
+    check_goes_on(disk, kept)
+
+
+def stale_sources(disk, log):
+    """Older bytes that may stand in a sector: whole records of this very file, and other files'."""
+    image = disk.read(log)[: disk.durable_size(log)]
+    lines = image.splitlines(keepends=True)
+    own = b"".join(lines[1:])
+    shifted = b"".join(lines[-2:]) + own
+    others = [disk.read(path) for path in disk.paths() if "/events-" in path and path != log]
+    return own, shifted, *(other[-2048:] for other in others[:1])

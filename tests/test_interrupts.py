@@ -1,0 +1,261 @@
+"""Ctrl-C at every point of a write where CPython looks for signals (P7).
+
+A signal is made pending right before each bytecode behind which, or in whose callee, CPython looks for
+signals: calls and jumps backward, in safepoint's own frames and in those of `threading` below them.
+CPython itself then decides where the KeyboardInterrupt comes up, so that no point is modelled.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dis
+import itertools
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+import safepoint
+from safepoint import session as session_module
+
+PACKAGE = str(Path(session_module.__file__).parent)
+TRACED = (PACKAGE, threading.__file__)
+CHECKS = ("CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+"""CPython looks for signals behind these, or at the entry of the Python function that they call."""
+POINTS_MAX = 20_000
+WAIT_S = 20
+
+trip = ctypes.PyDLL(None)["PyErr_SetInterrupt"]
+"""Makes SIGINT pending. As a trace function it runs no bytecode in which the signal could come up."""
+trip.argtypes = [ctypes.py_object] * 3
+trip.restype = None
+
+
+def offsets_before_checks(code: CodeType) -> frozenset[int]:
+    """Where in `code` the next instruction is one of CHECKS."""
+    pairs = itertools.pairwise(dis.get_instructions(code))
+    return frozenset(one.offset for one, two in pairs if two.opname.startswith(CHECKS))
+
+
+class Interrupt:
+    """Delivers one Ctrl-C at the `point`-th place of what runs inside `with`."""
+
+    offsets: dict[CodeType, frozenset[int]] = {}
+
+    def __init__(self, point: int) -> None:
+        self.left = point
+        self.delivered = False
+
+    def __enter__(self) -> Interrupt:
+        self._handler = signal.signal(signal.SIGINT, self._deliver)
+        self._tracer = sys.gettrace()
+        sys.settrace(self._enter)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        sys.settrace(self._tracer)
+        signal.signal(signal.SIGINT, self._handler)
+
+    def _deliver(self, number: int, frame: FrameType | None) -> None:
+        sys.settrace(None)
+        self.delivered = True
+        raise KeyboardInterrupt
+
+    def _enter(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any] | None:
+        if not frame.f_code.co_filename.startswith(TRACED):
+            return None
+        if frame.f_code not in self.offsets:
+            self.offsets[frame.f_code] = offsets_before_checks(frame.f_code)
+        frame.f_trace_opcodes = True
+        return self._step
+
+    def _step(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any]:
+        if event == "opcode" and frame.f_lasti in self.offsets[frame.f_code]:
+            self.left -= 1
+            if self.left < 0:
+                return trip
+        return self._step
+
+
+def interrupted(point: int, act: Callable[[], object]) -> bool:
+    """Whether a Ctrl-C came at the `point`-th place of `act`; False once it has no such place."""
+    interrupt = Interrupt(point)
+    try:
+        with interrupt:
+            act()
+    except KeyboardInterrupt:
+        return True
+    assert not interrupt.delivered, f"the Ctrl-C at point {point} was swallowed"
+    return False
+
+
+def points(act: Callable[[], object], step: int = 1) -> Iterator[int]:
+    """Interrupts `act` at every `step`-th of its points, one after the other, giving the point."""
+    for point in range(0, POINTS_MAX, step):
+        if not interrupted(point, act):
+            assert point > 20, "the tracer saw next to nothing"
+            return
+        yield point
+    pytest.fail("this does not end")
+
+
+class Seen:
+    """A fold that keeps (seq, data) of every event that it was shown."""
+
+    version = 1
+
+    def initial(self) -> list[Any]:
+        return []
+
+    def apply(self, state: list[Any], event: safepoint.Event) -> list[Any]:
+        return [*state, [event.seq, event.data]]
+
+    def dump(self, state: list[Any]) -> list[Any]:
+        return state
+
+    def load(self, state: list[Any], version: object) -> list[Any]:
+        return state
+
+
+def append_elsewhere(session: safepoint.Session, data: object) -> int:
+    """Appends on another thread, which a lock that was left held would stop."""
+    seqs: list[int] = []
+    thread = threading.Thread(target=lambda: seqs.append(session.append("other", data)))
+    thread.daemon = True
+    thread.start()
+    thread.join(WAIT_S)
+    assert not thread.is_alive(), "a lock was left held"
+    assert seqs, "the append on another thread failed"
+    return seqs[0]
+
+
+def wait_durable(session: safepoint.Session) -> None:
+    """Until the background sync has caught up."""
+    stop = time.monotonic() + WAIT_S
+    while session.durable_seq < session.last_seq:
+        assert time.monotonic() < stop, "the background sync does not come any more"
+        time.sleep(0.001)
+
+
+def kept(store: safepoint.Store, id: str) -> list[Any]:
+    """What the fold must have seen: the events of the log, which is clean, but for checkpoints."""
+    assert store.inspect(id).state == "clean"
+    with store.open(id) as reader:
+        events = list(reader.events())
+    assert [event.seq for event in events] == list(range(len(events)))
+    return [[event.seq, event.data] for event in events if event.type != "checkpoint"]
+
+
+@pytest.fixture(autouse=True)
+def quick_background_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every append asks for a background sync soon, so that this path is interrupted too."""
+    monkeypatch.setattr(session_module, "BATCH_WITHIN_S", 0.001)
+
+
+APPENDS = {
+    "append": (1, lambda session: session.append("note", {"n": [1, "two"]})),
+    "key": (1, lambda session: session.append("note", "x", key=f"k{session.last_seq}")),
+    "sync": (1, lambda session: session.append("note", "x" * 5000, sync=True)),
+    "batch": (3, lambda session: session.append_many([("note", n) for n in range(3)])),
+}
+
+
+@pytest.mark.parametrize("kind", APPENDS)
+def test_append_interrupted_anywhere(store: safepoint.Store, kind: str) -> None:
+    """A Ctrl-C in an append never repeats or skips a seq, halves a batch, or leaves a lock held."""
+    count, act = APPENDS[kind]
+    fates = set()
+    with store.create("s", fold=Seen()) as session:
+        session.append("first")
+        before = session.last_seq
+        for point in points(lambda: act(session)):
+            stayed = session.last_seq - before
+            assert stayed in (0, count)
+            fates.add(stayed)
+            assert [seq for seq, _ in session.state] == list(range(session.last_seq + 1))
+            assert append_elsewhere(session, point) == before + stayed + 1
+            before = session.last_seq
+            wait_durable(session)
+        state = session.state
+    assert fates == {0, count}
+    assert kept(store, "s") == state
+
+
+def test_append_interrupted_twice(store: safepoint.Store) -> None:
+    """A second Ctrl-C while the first one is settled leaves no more behind than the first."""
+    with store.create("s", fold=Seen()) as session:
+        session.append("first")
+        for point in points(lambda: session.append("note", {"n": 1}), step=2):
+            for again in range(point % 3, POINTS_MAX, 3):
+                if not interrupted(again, lambda: session.last_seq):
+                    break
+            assert [seq for seq, _ in session.state] == list(range(session.last_seq + 1))
+            assert append_elsewhere(session, point) == session.last_seq
+        state = session.state
+    assert kept(store, "s") == state
+
+
+def test_interrupted_write_stays_whole_or_goes(store: safepoint.Store) -> None:
+    """`last_seq` right after the Ctrl-C says whether the event is in the log, also after kill -9."""
+    with store.create("s", durability="process") as session:
+        session.append("first")
+        for point in points(lambda: session.append("note", "x" * 100), step=3):
+            last = session.last_seq
+            with store.open("s") as reader:
+                assert reader.last(1)[0].seq == last, point
+
+
+def test_checkpoint_interrupted_anywhere(store: safepoint.Store) -> None:
+    """A Ctrl-C in a checkpoint leaves the session going, and every resume has the whole state."""
+    with store.create("s", fold=Seen()) as session:
+        session.append("first")
+        for point in points(session.checkpoint, step=3):
+            assert append_elsewhere(session, point) == session.last_seq
+        state = session.state
+    assert kept(store, "s") == state
+    with store.resume("s", fold=Seen()) as session:
+        assert session.state == state
+
+
+def test_rotation_interrupted_anywhere(tmp_path: Path) -> None:
+    """A Ctrl-C in a rotation loses nothing: the handle goes on, or says to reopen and can be."""
+    store = safepoint.open_store(tmp_path / "store", segment_bytes=1)
+    session = store.create("s", fold=Seen())
+    session.append("first")
+    for point in points(lambda: session.checkpoint(), step=7):
+        last = session.last_seq
+        try:
+            assert append_elsewhere(session, point) == last + 1
+        except AssertionError:
+            with pytest.raises(safepoint.PoisonedError):
+                session.sync()
+            session.close()
+            session = store.resume("s", fold=Seen())
+            assert session.last_seq == last
+    state = session.state
+    session.close()
+    assert kept(store, "s") == state
+
+
+def test_creation_interrupted_anywhere(store: safepoint.Store) -> None:
+    """A Ctrl-C in the first append: the session is there whole or not at all, and the handle works."""
+    ids = (f"s{number}" for number in itertools.count())
+    sessions: list[safepoint.Session] = []
+
+    def create() -> None:
+        sessions.append(store.create(next(ids), fold=Seen()))
+        sessions[-1].append("first", {"n": 1})
+
+    for point in points(create, step=11):
+        session = sessions[-1]
+        last = session.last_seq
+        assert last in (-1, 1)
+        assert append_elsewhere(session, point) == (1 if last < 0 else 2)
+        state = session.state
+        session.close()
+        assert kept(store, session.id) == state
