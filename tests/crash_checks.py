@@ -180,7 +180,7 @@ def check_state(session, kept):
 def check_goes_on(disk, kept, options=None):
     """The session resumes, takes an event and closes; reopened it is clean and ends with that."""
     options = options or {}
-    with store_on(disk, **options).resume(ID, durability="process") as session:
+    with store_on(disk, **options).resume(ID, durability="sync") as session:
         check_state(session, kept)
         seq = session.append("after", {"seq": len(kept)})
     store = store_on(disk, **options)

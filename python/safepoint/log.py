@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 
 from . import scan
 from .errors import PoisonedError, TooNewError
@@ -20,7 +21,7 @@ from .types import Finding, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 HEADER_BYTES_MAX = 65536
@@ -266,15 +267,14 @@ def roll(
     lock: WriterLock,
     header: Header,
     records: Iterable[bytes],
-    confirm: Callable[[], None] | None = None,
 ) -> tuple[int, int]:
     """Publishes a new segment: (descriptor to append with, size in bytes).
 
     `records` are the `header.carried` lines that it begins with, sealed for its salt. They and the
-    name are durable on return. `confirm` is called right before the name appears and may raise to
-    stop it. SegmentTakenError if the number exists, OSError if the disk refuses: the log is as it
-    was. PoisonedError if the lock is no longer ours, or if the sync of the directory failed, which
-    is never tried again: then the segment may or may not be there after a crash.
+    name are durable on return. SegmentTakenError if another segment came since the caller looked,
+    OSError if the disk refuses: the log is as it was. PoisonedError if the lock is no longer ours, or
+    if the sync of the directory failed, which is never tried again: then the segment may or may not
+    be there after a crash.
     """
     name = segment_name(header.segment)
     temporary = f".{name[:-6]}.{os.urandom(8).hex()}.tmp"
@@ -283,10 +283,12 @@ def roll(
         size = _append_all(disk, fd, header.encode(), records)
         disk.sync(fd)
         lock.check()
-        if confirm is not None:
-            confirm()
+        if max(list_segments(directory), default=0) != header.segment - 1:
+            raise SegmentTakenError
         _publish(directory, temporary, name)
-        lock.set_must_roll("clear")
+        if lock.must_roll:
+            with suppress(OSError):  # it asks the next opening for a roll too many, no more
+                lock.set_must_roll("clear")
     except BaseException:
         disk.close(fd)
         unlink_quietly(directory, temporary)

@@ -20,6 +20,7 @@ from .log import (
     SegmentTakenError,
     carried_lines,
     find_batch,
+    list_segments,
     roll,
     segment_name,
     sweep_temporaries,
@@ -96,16 +97,15 @@ class Opening:
             lock.claim(1 + max(known, newest.epoch))
             self.repairs = planned_repairs(facts)
             writer = self._writer(lock, facts, newest, record_mend, reason)
+            try:
+                self._tidy(writer)
+            except BaseException:
+                writer.close()
+                raise
+            return writer, facts
         except BaseException:
             facts.close()
             raise
-        try:
-            self._tidy(writer)
-        except BaseException:
-            writer.close()
-            facts.close()
-            raise
-        return writer, facts
 
     def _writer(
         self,
@@ -117,6 +117,9 @@ class Opening:
     ) -> LogWriter:
         manifest = facts.manifest or _rebuilt(self._session, facts)
         if is_whole(facts) and not lock.must_roll:
+            lock.check()
+            if list_segments(self._directory) != facts.view.numbers:
+                raise SegmentTakenError
             fd = self._directory.open_append(segment_name(newest.segment))
             tail = Tail(facts.end.offset, facts.end.seq)
             writer = LogWriter(
@@ -152,11 +155,7 @@ class Opening:
             if mends:
                 yield record_mend(facts, self.repairs, header.seed)
 
-        def confirm() -> None:
-            if LogView(self._directory).numbers != facts.view.numbers:
-                raise SegmentTakenError
-
-        fd, size = roll(self._disk, self._directory, lock, header, records(), confirm)
+        fd, size = roll(self._disk, self._directory, lock, header, records())
         self.rolled = True
         tail = Tail(size, place.seq + carried)
         writer = LogWriter(
@@ -340,7 +339,7 @@ def _name_carried_checkpoint(writer: LogWriter, facts: Facts, place: Place) -> N
     if found is None or found.segment != place.segment or found.offset < place.offset:
         return
     offset = writer.header.length + found.offset - place.offset
-    writer.name_checkpoint(found.seq, offset, writer.read(offset, found.length))
+    writer.name_checkpoint(found.seq, offset, found.length)
 
 
 def _known_end(manifest: Manifest, number: int) -> int:

@@ -235,7 +235,6 @@ class Session:
         self,
         start: int = 0,
         stop: int | None = None,
-        *,
         reverse: bool = False,
         types: Collection[str] | None = None,
     ) -> Iterator[Event]:
@@ -429,7 +428,7 @@ class Session:
         offset = writer.tail.offset
         seq = self._write([("checkpoint", raw, None, None)])
         writer.sync()
-        writer.name_checkpoint(seq, offset, writer.read(offset, writer.tail.offset - offset))
+        writer.name_checkpoint(seq, offset, writer.tail.offset - offset)
         self._upto, self._replay_place = upto, None
         self._memory.replace_state(upto, state)
         if writer.tail.offset >= self._segment_bytes:

@@ -157,14 +157,15 @@ class LogWriter:
         except OSError as error:
             raise storage_error(error, "saving the manifest") from error
 
-    def name_checkpoint(self, seq: int, offset: int, line: bytes) -> None:
+    def name_checkpoint(self, seq: int, offset: int, length: int) -> None:
         """The next manifest names this checkpoint record of the active segment."""
+        seal = scan.read_exactly(self._fd, offset + length - 11, 8)
         self.manifest.checkpoint = {
             "segment": self.header.segment,
             "seq": seq,
             "offset": offset,
-            "bytes": len(line),
-            "crc": line[-11:-3].decode("ascii"),
+            "bytes": length,
+            "crc": seal.decode("ascii"),
         }
 
     def rotate(self, now: str, checkpoint_seq: int, offset: int, upto: int) -> None:
@@ -197,8 +198,7 @@ class LogWriter:
             self._disk.close(old)
         if carried:
             moved = header.length + offset - end
-            line = scan.read_exactly(fd, moved, size - moved)
-            self.name_checkpoint(checkpoint_seq, moved, line)
+            self.name_checkpoint(checkpoint_seq, moved, size - moved)
 
     @property
     def unsynced_bytes(self) -> int:
@@ -209,10 +209,6 @@ class LogWriter:
     def poisoned(self) -> bool:
         """Whether nothing can be written any more."""
         return self._poison is not None
-
-    def read(self, offset: int, length: int) -> bytes:
-        """Bytes of the active segment."""
-        return scan.read_exactly(self._fd, offset, length)
 
     def check(self) -> None:
         """PoisonedError if the writer is poisoned."""
