@@ -47,11 +47,13 @@ $(BIN)/python:
 	exit 1
 
 $(TOOLS_READY): requirements/dev.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<
+	@echo "pip install -r $<"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 $(NATIVE_READY): $(RUST_SOURCES) $(TOOLS_READY)
-	$(BIN)/maturin develop --release --quiet
+	@echo "maturin develop --release"
+	@$(BIN)/maturin develop --release >$(VENV)/maturin.log 2>&1 || { cat $(VENV)/maturin.log >&2; exit 1; }
 	@touch $@
 
 needs-cargo:
@@ -96,7 +98,7 @@ lint: needs-cargo $(NATIVE_READY)
 check: lint test
 
 wheel: needs-cargo $(TOOLS_READY)
-	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(DIST)
+	@$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(DIST)
 	@ls $(DIST)/*.whl
 
 fuzz: needs-cargo
@@ -111,4 +113,4 @@ clean:
 	rm -rf $(VENV) $(DIST) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
 	rm -f python/safepoint/_native*.so
-	[ -z "$(CARGO)" ] || cargo clean --quiet
+	[ -n "$${CARGO_TARGET_DIR:-}" ] || rm -rf target

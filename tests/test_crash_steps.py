@@ -8,6 +8,7 @@ own crash.
 from __future__ import annotations
 
 import contextlib
+import errno
 
 import pytest
 import safepoint
@@ -23,7 +24,12 @@ from crash_checks import (
     segments,
     store_on,
 )
-from safepoint.errors import ResumeRefusedError, SafepointError, SessionExistsError
+from safepoint.errors import (
+    ResumeRefusedError,
+    SafepointError,
+    SessionExistsError,
+    StorageFullError,
+)
 from safepoint.testing import FileState, PowerCut, PowerLoss, SimulatedDisk
 
 STEPS_MAX = 500
@@ -346,6 +352,16 @@ def sync_and_close(run, session):
     run.returned = session.append("note", note(54))
 
 
+def fail_an_append(run, session):
+    """A write that fails in its middle is taken back before the next one."""
+    run.returned = session.append("note", note(50))
+    run.disk.inject(errno.ENOSPC, name="write", taken=20)
+    with pytest.raises(StorageFullError):
+        session.append("note", note(51))
+    run.returned = session.append("note", note(52))
+    run.returned = session.append("note", note(53), sync=True)
+
+
 def finish(run, session):
     """The end of the session."""
     run.returned = session.append("note", note(50))
@@ -359,6 +375,7 @@ WORK = {
     "rotation with events carried": (rotate_early, SEGMENT_BYTES),
     "two rotations": (rotate_twice, SEGMENT_BYTES),
     "sync and close": (sync_and_close, BIG),
+    "failed append": (fail_an_append, BIG),
     "finish": (finish, BIG),
 }
 

@@ -153,6 +153,8 @@ def test_the_longest_line_is_parsed(engine, tmp_path):
     with giant(tmp_path, b'{"a":"', b"q", b'"}\n', fill) as (fd, size):
         assert size == engine.LINE_BYTES_MAX + 1
         assert engine.objects_backward(fd, 0, size) == ([(0, size)], 0)
+        assert engine.objects_forward(fd, 0, size) == ([(0, size)], size)
+        assert engine.objects_forward(fd, 0, size - 1) == ([(0, size - 1)], size - 1)
 
 
 @engines
@@ -178,7 +180,7 @@ def test_nuls_behind_an_object_do_not_count_either(engine, tmp_path):
 @engines
 def test_a_blank_line_too_long_is_blank(engine, tmp_path):
     """Blank comes before too_long: whitespace is no damage at any length."""
-    with giant(tmp_path, b"\n", b" ", b"\n", TOO_LONG) as (fd, size):
+    with giant(tmp_path, b"\n\t\r", b" ", b"\r\n", TOO_LONG) as (fd, size):
         assert engine.inspect_jsonl(fd, size)[3] == [("blank", 0, size, -1, -1, -1)]
         assert engine.walk(fd, 0, size, SEED, 0, False)[6] == [("blank", 0, size, -1, -1, -1)]
 

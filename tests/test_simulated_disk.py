@@ -9,11 +9,19 @@ import os
 from random import Random
 
 import pytest
+from crash_checks import STORIES, check_crash
 from safepoint import files
 from safepoint._simulated import SECTOR_BYTES, Inode
 from safepoint._simulated_directory import SimulatedDirectory
-from safepoint.errors import UnsafePathError
-from safepoint.testing import FileState, PowerCut, PowerLoss, SimulatedDisk
+from safepoint.errors import SafepointError, UnsafePathError
+from safepoint.testing import (
+    FileState,
+    PowerCut,
+    PowerLoss,
+    SimulatedDisk,
+    crash,
+    memory_store,
+)
 
 ROOT = "/store"
 LOG = "/store/log"
@@ -306,6 +314,36 @@ def test_a_lying_disk_loses_what_it_said_was_synced():
         assert left(disk, PowerLoss({}, {LOG: FileState(0)})) == b""
         with disk.crash(PowerLoss({ROOT: 0}, {})) as after:
             assert after.paths() == []
+
+
+def test_the_check_of_the_tail_suite_finds_what_a_lying_disk_lost():
+    """The control: a suite that passes on a disk without syncs would pass on anything."""
+    found = set()
+    with SimulatedDisk(lying=True) as disk:
+        story = STORIES["batches"](disk)
+        for loss in list(story.disk.tail_states(story.log))[::101]:
+            with story.disk.crash(loss) as after:
+                try:
+                    check_crash(story, after)
+                except (AssertionError, SafepointError) as error:
+                    found.add(type(error))
+    assert AssertionError in found
+
+
+def test_a_store_in_memory_crashes_into_another_one():
+    """What users get: `memory_store` and `crash`, by a kill or by a power cut."""
+    store = memory_store()
+    session = store.create("demo", durability="process")
+    session.append("note", {"n": 1})
+    session.append("note", {"n": 2})
+    killed = crash(store)
+    with pytest.raises(PowerCut):
+        session.append("note", {"n": 3})
+    with pytest.raises(PowerCut):
+        session.close()
+    assert [event.data for event in killed.open("demo").last(2)] == [{"n": 1}, {"n": 2}]
+    with crash(killed, seed=3).resume("demo") as resumed:
+        assert resumed.last(1, types=["note"])[0].data in ({"n": 1}, {"n": 2})
 
 
 def test_a_seed_chooses_one_state_for_ever(disk):

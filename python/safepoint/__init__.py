@@ -9,6 +9,8 @@ Names load when they are first used, so that importing the package costs next to
 
 """
 
+from . import scan as _scan  # a missing engine shows here, not at the first append
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api import engine, inspect_file, verify

@@ -21,7 +21,7 @@ import safepoint
 
 from . import _demo_writer
 from ._demo_writer import SESSION, digest, log_bytes
-from ._terminal import MISSING, OK, REFUSED, Output, Progress, counted, duration, shown, size
+from ._terminal import OK, REFUSED, Output, Progress, counted, duration, shown, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(out: Output, *, megabytes: int, keep: str | None) -> int:
         os.makedirs(keep, exist_ok=True)
     work = tempfile.mkdtemp(prefix="safepoint-demo-", dir=keep)
     try:
-        return _Demo(out, work, megabytes << 20).run()
+        return _Demo(out, work, max(megabytes, 1) << 20).run()
     except DemoError as error:
         out.json({"error": str(error)}) if out.as_json else out.line(f"failed: {error}")
         return REFUSED
@@ -79,8 +79,10 @@ class _Demo:
         free = shutil.disk_usage(self._work).free
         needed = self._total * 5 // 4 + 4 * _demo_writer.LARGE_BYTES
         if free < needed:
-            self._out.line(f"needs {size(needed)} in {self._work}: use --keep DIR on a larger disk")
-            return MISSING
+            raise DemoError(
+                f"{self._work} has {size(free)} free, the demo needs {size(needed)}: "
+                "give a smaller --mb, or --keep DIR on a larger disk"
+            )
         self._say(f"safepoint demo, {safepoint.engine()} engine, in {self._work}\n")
         self._write_and_kill()
         acknowledged = self._acknowledged()
@@ -238,9 +240,9 @@ class _Demo:
                 cells = f"{duration(row['seconds']):>10}{size(row['peak_bytes']):>14}"
                 self._say(f"{row['name']:<26}{cells}")
         self._say(
-            "\nresume: plan, open, state and replay of the mended session. line by line: every\n"
-            "object kept. One process a row, file cache warm; memory is what the process gained\n"
-            "over itself idle."
+            "\nresume: plan, open, state and replay of the mended session, the median of 5.\n"
+            "line by line: every object kept, once. One process a row, file cache warm;\n"
+            "memory is what the process gained over itself idle."
         )
 
     def _row(self, name: str, job: str, engine: str, *, skip: str = "") -> dict[str, Any]:

@@ -272,9 +272,9 @@ def roll(
 
     `records` are the `header.carried` lines that it begins with, sealed for its salt. They and the
     name are durable on return. SegmentTakenError if another segment came since the caller looked,
-    OSError if the disk refuses: the log is as it was. PoisonedError if the lock is no longer ours, or
-    if the sync of the directory failed, which is never tried again: then the segment may or may not
-    be there after a crash.
+    OSError if the disk refuses: the log is as it was. PoisonedError if the lock is no longer ours,
+    or if the sync of the directory failed, which is never tried again: then the segment may or may
+    not be there after a crash.
     """
     name = segment_name(header.segment)
     temporary = f".{name[:-6]}.{os.urandom(8).hex()}.tmp"

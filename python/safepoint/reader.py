@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from . import scan
-from .errors import CorruptLogError
+from .errors import CorruptLogError, storage_error
 from .events import decode_data
 from .files import Directory
 from .log import LogView
@@ -19,7 +19,7 @@ from .types import Event, Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 READ_BYTES = 256 << 10
 """One read of a forward pass; doubled for a batch that does not fit."""
@@ -178,6 +178,46 @@ class LogReader:
         return corrupt_error(self._directory.path, finding)
 
 
+class History:
+    """The events of one session, whose folder is opened anew for each reading."""
+
+    def __init__(self, open_directory: Callable[[], Directory]) -> None:
+        self._open_directory = open_directory
+
+    def events(
+        self, start: int, stop: int | None, reverse: bool, types: Collection[str] | None
+    ) -> Iterator[Event]:
+        """The events with start <= seq < stop, of those types. StorageError if the disk fails."""
+        read = read_backward if reverse else read_forward
+        types = (types,) if isinstance(types, str) else types
+        wanted = None if types is None else frozenset(types)
+        try:
+            with self._open_directory() as directory:
+                for event in read(directory, start, stop):
+                    if wanted is None or event.type in wanted:
+                        yield event
+        except OSError as error:
+            raise storage_error(error, "reading events") from error
+
+    def behind(self, place: Place | None, upto: int) -> Iterator[Event]:
+        """The events with seq > `upto`, from a batch boundary before them; checkpoints come too."""
+        try:
+            with self._open_directory() as directory:
+                reader = LogReader(directory, place or place_before(directory, upto + 1))
+                try:
+                    for batch in reader.batches():
+                        yield from (event for event in batch if event.seq > upto)
+                finally:
+                    reader.close()
+        except OSError as error:
+            raise storage_error(error, "reading events") from error
+
+
+def take_last(newest_first: Iterator[Event], n: int) -> list[Event]:
+    """The first `n` of an iterator that runs backward, oldest first."""
+    return [event for _, event in zip(range(n), newest_first, strict=False)][::-1]
+
+
 def read_forward(directory: Directory, start: int, stop: int | None) -> Iterator[Event]:
     """The events with start <= seq < stop, in order."""
     reader = LogReader(directory, place_before(directory, start))
@@ -188,16 +228,6 @@ def read_forward(directory: Directory, start: int, stop: int | None) -> Iterator
                     return
                 if event.seq >= start:
                     yield event
-    finally:
-        reader.close()
-
-
-def read_from(directory: Directory, place: Place) -> Iterator[Event]:
-    """The events from a batch boundary to the end of the log."""
-    reader = LogReader(directory, place)
-    try:
-        for batch in reader.batches():
-            yield from batch
     finally:
         reader.close()
 
@@ -260,14 +290,6 @@ def place_before(directory: Directory, seq: int) -> Place:
             if header is not None and header.first_seq <= seq:
                 return Place(number, header.length, header.first_seq)
     return Place(1, 0, 0)
-
-
-def select(events: Iterator[Event], types: Collection[str] | None) -> Iterator[Event]:
-    """Those whose type is among `types`; all of them for None."""
-    if types is None:
-        return events
-    wanted = frozenset((types,) if isinstance(types, str) else types)
-    return (event for event in events if event.type in wanted)
 
 
 def event_of(record: tuple[int, str, str, bytes | None, int, int, int, int], line: bytes) -> Event:

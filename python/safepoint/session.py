@@ -18,12 +18,11 @@ from .errors import (
 from .events import check_type, decode_data, encode_data, encode_key
 from .files import Directory, Disk
 from .memory import Memory
-from .mend import timestamp
-from .reader import place_before, read_backward, read_forward, read_from, select
+from .reader import History, take_last
 from .recovery import Checkpoint, Place
 from .types import Event, Repair
 from .upkeep import UPKEEP
-from .writer import LogWriter
+from .writer import LogWriter, timestamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ PROCESS_BYTES_MAX = 64 << 20
 """`process`: the same in the background, to bound what a power loss can take."""
 RECORDS_BYTES_MAX = 64 << 20
 """An atomic batch is at most this large: a reader holds it whole."""
-EFFECT_KINDS = ("tool", "verification")
 _RESERVED = ("session.", "approval.")
 _UNSET = object()
 
@@ -93,6 +91,7 @@ class Session:
         self._salt: str | None = None
         """Of the segment 1 that a creation in progress may have published."""
         self._memory = Memory(fold)
+        self._history = History(self._open_directory)
         self._upto = -1
         self._replay_place: Place | None = None
         self._sync_requested = False
@@ -209,7 +208,7 @@ class Session:
             self._finished = True
             writer.sync()
             writer.manifest.status = status
-            self._save_quietly(writer)
+            writer.save_if_possible()
         return seq
 
     def close(self) -> None:
@@ -226,8 +225,8 @@ class Session:
                 self._settle()
                 if not writer.poisoned:
                     writer.sync()
-                    if self._manifest_is_behind(writer):
-                        self._save_quietly(writer)
+                    if writer.manifest_is_behind:
+                        writer.save_if_possible()
             finally:
                 writer.close()
 
@@ -242,7 +241,7 @@ class Session:
         with self._lock:
             self._settle()
             begun = self._writer is not None
-        return _events(self._open_directory, start, stop, reverse, types) if begun else iter(())
+        return self._history.events(start, stop, reverse, types) if begun else iter(())
 
     def last(self, n: int = 10, types: Collection[str] | None = None) -> list[Event]:
         """The newest `n` events, oldest first; costs no more than what it returns."""
@@ -258,7 +257,8 @@ class Session:
             place, upto = self._replay_place, self._upto
             if self._writer is None or self._memory.fold is not None:
                 return iter(())
-        return _replay(self._open_directory, place, upto)
+        events = self._history.behind(place, upto)
+        return (event for event in events if event.type != "checkpoint")
 
     @property
     def state(self) -> Any:
@@ -297,7 +297,7 @@ class Session:
         """
         self._lock = RLock()
         if self._writer is not None:
-            self._writer.abandon("the process was forked, and its parent writes this session")
+            self._writer.abandon("the process was forked, and its parent writes the session")
 
     def __enter__(self) -> Session:
         return self
@@ -331,7 +331,7 @@ class Session:
         self.repairs = repairs
         self._replay_place = start
         self._upto = checkpoint.upto if checkpoint else -1
-        self._memory.restore(checkpoint, lambda: _from(self._open_directory, start))
+        self._memory.restore(checkpoint, lambda: self._history.behind(start, -1))
         UPKEEP.add(self)
 
     # What follows is called with the lock held, but for the two that make an append durable.
@@ -356,7 +356,7 @@ class Session:
             salt, self._salt = self._salt, None
             self._writer = find_created(self._disk, self._root_path, self.id, salt)
             if self._writer is not None:
-                self._started()
+                UPKEEP.add(self)
         if self._writer is not None:
             self._writer.settle()
         self._memory.absorb(self._stop())
@@ -416,12 +416,9 @@ class Session:
         created = ("session.created", encode_data(self._created, self._default), None, None)
         records = self._seal([created], 0, 0, seed) + self._seal(items, 1, 0, seed)
         self._writer = create_session(self._disk, self._root_path, self.id, self._salt, records)
-        self._started()
-        return 1
-
-    def _started(self) -> None:
-        self._salt = self._created = None
+        self._salt = None
         UPKEEP.add(self)
+        return 1
 
     def _write_checkpoint(self, raw: bytes, upto: int, state: Any) -> int:
         writer = self._begun()
@@ -434,7 +431,7 @@ class Session:
         if writer.tail.offset >= self._segment_bytes:
             with suppress(StorageError):
                 writer.rotate(timestamp(), seq, offset, upto)
-        self._save_quietly(writer)
+        writer.save_if_possible()
         return seq
 
     def _state_to_write(self, state: Any, upto: int | None) -> tuple[Any, Any]:
@@ -447,18 +444,6 @@ class Session:
         if state is not _UNSET or upto is not None:
             raise InvalidEventError("with a fold, checkpoint() takes no state: the fold has it")
         return fold.dump(self._memory.state), fold.version
-
-    def _save_quietly(self, writer: LogWriter) -> None:
-        """Saves the manifest.
-
-        It is a cache: where the disk has no room the next save brings it up to date.
-        """
-        with suppress(StorageError):
-            writer.save(timestamp())
-
-    def _manifest_is_behind(self, writer: LogWriter) -> bool:
-        durable = writer.manifest.durable
-        return (durable["segment"], durable["seq"]) != (writer.header.segment, writer.watermark)
 
     def _check_expected(self, expect_seq: int | None) -> None:
         if expect_seq is not None and expect_seq != self._next_seq():
@@ -513,35 +498,3 @@ class Session:
     def _open_directory(self) -> Directory:
         with self._disk.open_root(self._root_path) as root:
             return root.open_directory(self.id)
-
-
-def take_last(newest_first: Iterator[Event], n: int) -> list[Event]:
-    """The first `n` of an iterator that runs backward, oldest first."""
-    found = [event for _, event in zip(range(n), newest_first, strict=False)]
-    return found[::-1]
-
-
-def _events(
-    open_directory: Callable[[], Directory],
-    start: int,
-    stop: int | None,
-    reverse: bool,
-    types: Collection[str] | None,
-) -> Iterator[Event]:
-    with open_directory() as directory:
-        read = read_backward if reverse else read_forward
-        yield from select(read(directory, start, stop), types)
-
-
-def _from(open_directory: Callable[[], Directory], place: Place) -> Iterator[Event]:
-    with open_directory() as directory:
-        yield from read_from(directory, place)
-
-
-def _replay(
-    open_directory: Callable[[], Directory], place: Place | None, upto: int
-) -> Iterator[Event]:
-    with open_directory() as directory:
-        for event in read_from(directory, place or place_before(directory, upto + 1)):
-            if event.seq > upto and event.type != "checkpoint":
-                yield event

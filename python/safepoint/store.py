@@ -20,12 +20,13 @@ from .files import Directory, Disk
 from .inspection import inspect_directory, unreadable
 from .log import list_segments
 from .manifest import read_manifest
-from .mend import Opening, timestamp
-from .reader import read_backward, read_forward, select
+from .mend import Opening
+from .reader import History, take_last
 from .recovery import Facts, log_bytes, look
 from .resume import plan
-from .session import EFFECT_KINDS, Session, take_last
+from .session import Session
 from .types import Event, Inspection, Repair, ResumePlan, SessionInfo
+from .writer import timestamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 SEGMENT_BYTES = 256 << 20
 """A checkpoint that ends behind this offset starts the next segment."""
+EFFECT_KINDS = ("tool", "verification")
+"""Kinds of effects that a session declares where its caller names none."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _RESERVED_ID = re.compile(r"(?i:con|prn|aux|nul|com[0-9]|lpt[0-9])")
 """Windows opens devices by these names, whatever the folder."""
@@ -241,7 +244,7 @@ class Reader:
 
     def __init__(self, store: Store, id: str) -> None:
         self.id = id
-        self._store = store
+        self._history = History(lambda: store._directory(id))
 
     def events(
         self,
@@ -255,9 +258,7 @@ class Reader:
         Beside a live writer it ends at the last whole batch. Of a corrupt session it yields what
         stands before the damage, then raises CorruptLogError. StorageError if the disk fails.
         """
-        read = read_backward if reverse else read_forward
-        with self._store._directory(self.id) as directory, _storage("reading"):
-            yield from select(read(directory, start, stop), types)
+        return self._history.events(start, stop, reverse, types)
 
     def last(self, n: int = 10, types: Collection[str] | None = None) -> list[Event]:
         """The newest `n` events, oldest first; costs no more than what it returns."""

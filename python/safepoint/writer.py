@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import time
 from _thread import RLock
+from contextlib import suppress
 
 from . import scan
-from .errors import PoisonedError, storage_error
+from .errors import PoisonedError, StorageError, storage_error
 from .files import Directory, Disk, append
 from .lock import WriterLock
 from .log import (
@@ -156,6 +157,17 @@ class LogWriter:
             save_manifest(self._disk, self.directory, self.lock, manifest)
         except OSError as error:
             raise storage_error(error, "saving the manifest") from error
+
+    def save_if_possible(self) -> None:
+        """Saves the manifest, a cache: where that fails, the next save brings it up to date."""
+        with suppress(StorageError):
+            self.save(timestamp())
+
+    @property
+    def manifest_is_behind(self) -> bool:
+        """Whether the log was synced further than the last saved manifest says."""
+        durable = self.manifest.durable
+        return (durable["segment"], durable["seq"]) != (self.header.segment, self.watermark)
 
     def name_checkpoint(self, seq: int, offset: int, length: int) -> None:
         """The next manifest names this checkpoint record of the active segment."""

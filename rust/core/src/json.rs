@@ -4,6 +4,7 @@
 //! well-formed text could have there; the piece rule rests on that byte. It checks strings for
 //! strict UTF-8, and tells a [`Watch`] what it passes.
 
+use crate::plain::skip_plain;
 use crate::utf8::Utf8;
 
 /// Deepest nesting of a well-formed line, the outermost container counted: 200 levels, which any
@@ -461,39 +462,4 @@ impl Automaton {
 /// White space between tokens.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-}
-
-/// `byte` in each byte of a word.
-const fn spread(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
-}
-
-/// The position, from `at` on, of the first byte that is not plain ASCII of a string: a quote, a
-/// backslash, a control byte or a byte above 0x7F. Eight bytes at a time.
-fn skip_plain(part: &[u8], mut at: usize) -> usize {
-    while let Some(word) = part.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()) {
-        let special = special_bytes(u64::from_le_bytes(word));
-        if special != 0 {
-            return at + special.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    let tail = &part[at..];
-    at + tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len())
-}
-
-/// The top bit of each byte that `is_special`. A borrow can set bits only above a byte that is, so
-/// the lowest bit is always right.
-fn special_bytes(word: u64) -> u64 {
-    let quote = word ^ spread(b'"');
-    let backslash = word ^ spread(b'\\');
-    let below = word.wrapping_sub(spread(0x20)) & !word;
-    let quotes = quote.wrapping_sub(spread(1)) & !quote;
-    let backslashes = backslash.wrapping_sub(spread(1)) & !backslash;
-    (below | quotes | backslashes | word) & spread(0x80)
-}
-
-/// Whether a byte of a string needs a closer look.
-fn is_special(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\\' | 0..=0x1F | 0x80..)
 }

@@ -29,6 +29,7 @@ mod inspect;
 mod json;
 mod lines;
 mod pieces;
+mod plain;
 mod record;
 mod run;
 mod search;
