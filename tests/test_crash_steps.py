@@ -28,6 +28,7 @@ from safepoint.errors import (
     ResumeRefusedError,
     SafepointError,
     SessionExistsError,
+    StorageError,
     StorageFullError,
 )
 from safepoint.testing import FileState, PowerCut, PowerLoss, SimulatedDisk
@@ -49,6 +50,8 @@ class Run:
         self.returned = -1
         """The last seq that an append or a checkpoint returned."""
         self.session = None
+        self.refused = False
+        """Whether the caller was told that an append failed."""
 
     @property
     def durable_seq(self):
@@ -344,6 +347,15 @@ def rotate_twice(run, session):
     run.returned = session.checkpoint({"seen": list(range(session.last_seq + 1))})
 
 
+def rotate_without_manifest(run, session):
+    """A rotation whose manifest finds no room: the new segment must be durable without it."""
+    run.returned = session.append("note", note(50, 200))
+    run.disk.inject(errno.ENOSPC, name="replace", times=None)
+    run.returned = session.checkpoint({"seen": list(range(session.last_seq + 1))})
+    run.returned = session.append("note", note(51), sync=True)
+    run.returned = session.append("note", note(52), sync=True)
+
+
 def sync_and_close(run, session):
     """Appends at two levels, and the close that follows."""
     run.returned = session.append("note", note(50))
@@ -373,6 +385,7 @@ WORK = {
     "checkpoint": (rotate, BIG),
     "rotation": (rotate, SEGMENT_BYTES),
     "rotation with events carried": (rotate_early, SEGMENT_BYTES),
+    "rotation without manifest": (rotate_without_manifest, SEGMENT_BYTES),
     "two rotations": (rotate_twice, SEGMENT_BYTES),
     "sync and close": (sync_and_close, BIG),
     "failed append": (fail_an_append, BIG),
@@ -438,6 +451,31 @@ def test_work_that_was_stopped_keeps_what_it_acknowledged(closed, name):
         for what, after in aftermath(run.disk):
             with told(where, what):
                 check_worked(run, after, written, what.startswith("{'loss': None}"))
+
+
+def refuse_an_append(run, session):
+    """A write that fails once all its bytes are in the file: taken back, and another event written."""
+    run.returned = session.append("note", note(50))
+    run.disk.inject(errno.EIO, name="write", taken=10_000)
+    with pytest.raises(StorageError):
+        session.append("refused", note(51))
+    run.refused = True
+    run.returned = session.append("note", note(52))
+    run.returned = session.append("note", note(53))
+
+
+def test_an_append_that_raised_never_comes_back(closed):
+    """P7: its record verifies and has the next seq, so only a durable truncation keeps it out."""
+    for where, run in stopped(closed, working(refuse_an_append, BIG)):
+        for what, after in aftermath(run.disk):
+            with told(where, what):
+                kept = read(store_on(after))
+                refused = [seq for seq, type, _ in kept if type == "refused"]
+                assert not (refused and run.refused), "a refused event is in the log"
+                assert refused in ([], [13])
+                least = max(run.durable_seq, run.returned if "'loss': None" in what else -1)
+                assert len(kept) > least
+                check_goes_on(after, kept)
 
 
 def test_each_operation_has_the_steps_that_the_suite_stops_at(closed):

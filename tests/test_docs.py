@@ -1,4 +1,4 @@
-"""The documentation's code blocks run as they stand, and what they claim to print is what is printed."""
+"""The code blocks of the documentation run as they stand, and print what they claim to print."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def test_python_blocks_run(name: str, tmp_path: Path) -> None:
 
 
 def test_readme_shows_what_inspect_prints(tmp_path: Path) -> None:
-    """The first thing a reader sees is the command's output on a damaged log: it must be the real one."""
-    shown = re.search(r"^\$ safepoint inspect (\S+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    """The first thing a reader sees is the command's output on a damaged log: the real one."""
+    pattern = r"^\$ safepoint inspect (\S+)\n(.*?)^```$"
+    shown = re.search(pattern, README, re.MULTILINE | re.DOTALL)
     assert shown is not None
     log = tmp_path / shown[1]
     rows = [b'{"type":"user","text":"hello %d"}\n' % number for number in range(1000)]

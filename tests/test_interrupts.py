@@ -156,6 +156,13 @@ def folded(store: safepoint.Store, id: str) -> list[int]:
     return state
 
 
+def begin(store: safepoint.Store, id: str) -> safepoint.Session:
+    """A session with a fold and one event."""
+    session = store.create(id, fold=Seen())
+    session.append("first")
+    return session
+
+
 def check(store: safepoint.Store, session: safepoint.Session) -> None:
     """Closes the session: the log is clean, and the fold saw exactly the events in it."""
     state = session.state
@@ -183,8 +190,7 @@ def test_append_interrupted_anywhere(store: safepoint.Store, kind: str) -> None:
     """A Ctrl-C in an append never repeats or skips a seq, halves a batch, or leaves a lock held."""
     count, act = APPENDS[kind]
     fates = set()
-    session = store.create("s", fold=Seen())
-    session.append("first")
+    session = begin(store, "s")
     before = session.last_seq
     for point in points(lambda: act(session)):
         stayed = session.last_seq - before
@@ -200,8 +206,7 @@ def test_append_interrupted_anywhere(store: safepoint.Store, kind: str) -> None:
 
 def test_append_interrupted_twice(store: safepoint.Store) -> None:
     """A second Ctrl-C while the first one is settled leaves no more behind than the first."""
-    session = store.create("s", fold=Seen())
-    session.append("first")
+    session = begin(store, "s")
     for point in points(lambda: session.append("note", {"n": 1})):
         for again in range(point % 3, POINTS_MAX, 3):
             if not interrupted(again, lambda: session.last_seq):
@@ -223,8 +228,7 @@ def test_last_seq_tells_the_fate(store: safepoint.Store) -> None:
 
 def test_checkpoint_interrupted_anywhere(store: safepoint.Store) -> None:
     """A Ctrl-C in a checkpoint leaves the session going, and a resume has the whole state."""
-    session = store.create("s", fold=Seen())
-    session.append("first")
+    session = begin(store, "s")
     for point in points(session.checkpoint):
         assert append_elsewhere(session, point) == session.last_seq
     state = session.state
@@ -236,18 +240,22 @@ def test_checkpoint_interrupted_anywhere(store: safepoint.Store) -> None:
 def test_rotation_interrupted_anywhere(tmp_path: Path) -> None:
     """A Ctrl-C in a rotation loses nothing: the handle goes on, or says to reopen and can be."""
     store = safepoint.open_store(tmp_path / "store", segment_bytes=1)
-    session = store.create("s", fold=Seen())
-    session.append("first")
-    for _ in points(lambda: session.checkpoint()):
+    sessions = [begin(store, "s")]
+    for point in points(lambda: sessions[-1].checkpoint(), step=2):
+        session = sessions[-1]
         state, last = session.state, session.last_seq
         try:
             session.sync()
         except safepoint.PoisonedError:
             session.close()
-            session = store.resume("s", fold=Seen())
+            session = store.resume(session.id, fold=Seen())
         assert (session.state, session.last_seq) == (state, last)
         assert session.append("note") == last + 1
-    check(store, session)
+        if point % 12 == 0:  # a rotation costs a step for each segment that there is
+            check(store, session)
+            session = begin(store, f"s{point}")
+        sessions.append(session)
+    check(store, sessions[-1])
 
 
 def test_creation_interrupted_anywhere(store: safepoint.Store) -> None:

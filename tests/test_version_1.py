@@ -1,4 +1,4 @@
-"""A real session of format version 1, kept for ever: what was written once must open in every release."""
+"""A real session of format version 1, kept for ever: it must open in every release."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 import safepoint
 
 FIXTURES = Path(__file__).parent / "fixtures"

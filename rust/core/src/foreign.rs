@@ -55,8 +55,8 @@ pub(crate) fn head<S: Source + ?Sized>(scan: &Scan<'_, S>) -> Result<Head> {
     Ok(Head { first, document })
 }
 
-/// Gives findings and objects of each line in order, from `scan.start`, a line start. After each
-/// line `go_on` gets its end; `false` ends the scan.
+/// Gives what each line holds, in order from `scan.start`, a line start, and then the line's end;
+/// an answer of `false` to that ends the scan.
 pub(crate) fn each_line<S: Source + ?Sized, W: Watch>(
     scan: Scan<'_, S>,
     tick: Option<Tick<'_>>,

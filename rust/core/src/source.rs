@@ -141,3 +141,45 @@ impl<'t> Pace<'t> {
         if goes_on { Ok(()) } else { Err(Error::Stopped) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Gives one byte a read, after an interruption, and fails behind its end if it is told to.
+    struct Restless {
+        bytes: &'static [u8],
+        fails: bool,
+        interrupted: Cell<bool>,
+    }
+
+    impl Source for Restless {
+        fn size(&self) -> io::Result<u64> {
+            Ok(9)
+        }
+
+        fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+            if !self.interrupted.replace(!self.interrupted.get()) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let count = self.bytes.read_at(&mut buf[..1], offset)?;
+            if count == 0 && self.fails { Err(io::ErrorKind::Other.into()) } else { Ok(count) }
+        }
+    }
+
+    /// Signals and short reads must not end a scan; a read that fails must.
+    #[test]
+    fn reads_go_on_until_they_fail() {
+        let mut source = Restless { bytes: b"abc", fails: false, interrupted: Cell::new(false) };
+        let mut buf = [0; 9];
+        assert_eq!(source.read_full(&mut buf, 1).unwrap(), 2);
+        assert_eq!(&buf[..2], b"bc");
+        source.fails = true;
+        assert!(source.read_full(&mut buf, 1).is_err());
+        let scan = Scan::new(&source, 0, 9, 4).unwrap();
+        assert!(matches!(crate::lines_forward(scan, 9), Err(Error::Io(_))));
+        assert!(matches!(crate::lines_backward(scan, 9), Err(Error::Io(_))));
+    }
+}

@@ -58,8 +58,6 @@ impl Judge {
                 Fed::Closed(at) => rest = &rest[at..],
                 Fed::Stopped(at) => {
                     self.stopped = true;
-                    // A character that a stop cuts is not whole, so the text is not valid.
-                    self.not_utf8 = !self.json.between_characters();
                     rest = &rest[at..];
                 }
             }
@@ -69,6 +67,7 @@ impl Judge {
 
     /// The verdict on what was taken.
     pub fn verdict(&self) -> Verdict {
+        // A character that a stop has cut stays so: the text is not valid.
         let between = self.json.between_characters() && self.utf8.whole();
         if self.not_utf8 || !between {
             Verdict::NotUtf8

@@ -123,3 +123,25 @@ fn a_glued_record_is_proven_but_ends_the_run() {
     assert_eq!((next_seq, end, walked.records_behind), (1, first.len() as u64, 1));
     assert_eq!(walked.findings.iter().map(|f| f.kind).collect::<Vec<_>>(), [Kind::Glued]);
 }
+
+/// A record quoted in the data of another is part of it, not a piece of its own.
+#[test]
+fn a_piece_is_not_looked_for_inside_another() {
+    let inner = record(SEEDS[0], 7, -1);
+    let (ts, kind, key) = ("2026-12-01T04:48:28.123456Z", "note", None);
+    let data = &inner[..inner.len() - 1];
+    let outer = seal_record(&Members { seq: 0, ts, kind, key, data, more: -1, d: 0 }, SEEDS[0]);
+    // As a suffix holds only over all bytes before it, the inner one is met first, and fails.
+    let walked = walked(&[b"x", &outer[..]].concat(), 7, true);
+    assert_eq!((walked.records_behind, walked.findings.len()), (1, 1));
+    assert_eq!((walked.findings[0].kind, walked.findings[0].missing), (Kind::Glued, None));
+}
+
+/// Records behind a checkpoint do not make the run forget it: resume starts there.
+#[test]
+fn the_newest_checkpoint_stays() {
+    let records: Vec<_> = (0..5).map(|seq| record(SEEDS[0], seq, -1)).collect();
+    let walked = walked(&records.concat(), 7, true);
+    let seqs = (walked.checkpoint.map(|place| place.seq), walked.last.map(|place| place.seq));
+    assert_eq!(seqs, (Some(2), Some(4)));
+}
