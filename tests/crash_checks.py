@@ -10,6 +10,7 @@ import hashlib
 import json
 from typing import NamedTuple
 
+from safepoint.errors import SafepointError
 from safepoint.store import Store
 from safepoint.testing import PowerCut, SimulatedDisk
 
@@ -19,6 +20,9 @@ FOLDER = f"{ROOT}/{ID}"
 MANIFEST = f"{FOLDER}/session.json"
 SEGMENT_BYTES = 3000
 """Small enough that a checkpoint of a few records rotates."""
+STEPS_MAX = 500
+"""More than any operation here takes: one that never ends is a failure."""
+SEEDS = 2
 
 
 def segment(number):
@@ -89,7 +93,7 @@ def begin(disk, **options):
     return session
 
 
-def told(disk, session, log, batches=()):
+def story_of(disk, session, log, batches=()):
     """The story of a session that was just cut off."""
     durable_seq = session.durable_seq
     with cut_off(session), disk.crash() as killed:
@@ -109,7 +113,7 @@ def story_of_a_checkpoint(disk):
     disk.inject(PowerCut, name="sync")
     with contextlib.suppress(PowerCut):
         session.checkpoint({"seen": list(range(session.last_seq + 1))})
-    return told(disk, session, segment(1), [(batch[0], batch[-1])])
+    return story_of(disk, session, segment(1), [(batch[0], batch[-1])])
 
 
 def story_of_batches(disk):
@@ -118,7 +122,7 @@ def story_of_batches(disk):
     first = session.append_many([("note", note(n, 200)) for n in range(4)])
     session.append("note", note(20), key="again")
     last = session.append_many([("note", note(n, 400)) for n in range(3)])
-    return told(disk, session, segment(1), [(first[0], first[-1]), (last[0], last[-1])])
+    return story_of(disk, session, segment(1), [(first[0], first[-1]), (last[0], last[-1])])
 
 
 def story_of_a_second_segment(disk):
@@ -131,7 +135,7 @@ def story_of_a_second_segment(disk):
         session.append("note", note(number, 100))
     batch = session.append_many([("note", note(n, 100)) for n in range(2)])
     session.append("note", note(30, 600))
-    return told(disk, session, segment(2), [(batch[0], batch[-1])])
+    return story_of(disk, session, segment(2), [(batch[0], batch[-1])])
 
 
 def story_of_a_resumed_session(disk):
@@ -143,7 +147,7 @@ def story_of_a_resumed_session(disk):
     session = store_on(disk).resume(ID, durability="process")
     for number in range(8, 14):
         session.append("note", note(number, 120))
-    return told(disk, session, segment(2))
+    return story_of(disk, session, segment(2))
 
 
 STORIES = {
@@ -207,3 +211,74 @@ def stale_sources(disk, log):
     shifted = b"".join(lines[-2:]) + own
     others = [disk.read(path) for path in disk.paths() if "/events-" in path and path != log]
     return own, shifted, *(other[-2048:] for other in others[:1])
+
+
+class Run:
+    """One run of an operation: what its caller was told before it was stopped."""
+
+    def __init__(self, disk):
+        self.disk = disk
+        self.returned = -1
+        """The last seq that an append or a checkpoint returned."""
+        self.session = None
+        self.refused = False
+        """Whether the caller was told that an append failed."""
+
+    @property
+    def durable_seq(self):
+        """What the session says is durable."""
+        return -1 if self.session is None else self.session.durable_seq
+
+
+def stopped(base, operation):
+    """(where, run) of `operation` on copies of `base`, each stopped at one more of its steps, until
+    one is not stopped. At a write also in the middle of it."""
+    for step in range(1, STEPS_MAX):
+        for taken in (None, 37):
+            with base.copy() as disk:
+                disk.inject(PowerCut, at=step, taken=taken)
+                run = Run(disk)
+                done = completed(operation, run)
+                where = disk.trace[-1] if disk.trace else ""
+                disk.clear_faults()
+                yield f"{'behind' if done else 'at'} step {step}, {where}, taken {taken}", run
+            if done:
+                return
+            if not where.startswith("write"):
+                break
+    raise AssertionError(f"not done after {STEPS_MAX} steps")
+
+
+def completed(operation, run):
+    """Whether the operation came to its end. Behind a power cut a `with` may raise other errors."""
+    try:
+        operation(run)
+    except (PowerCut, SafepointError):
+        if not run.disk.dead:
+            raise
+    return not run.disk.dead
+
+
+def aftermath(disk, sample=None, turn=0):
+    """(what, disk) for the kill and the power cuts that may follow a stop, each with the manifest
+    and without it; or a sample of so many of them, another one each turn."""
+    options = [{"loss": loss} for loss in (None, *disk.crash_states())]
+    options += [{"seed": seed} for seed in range(SEEDS)]
+    chosen = [(option, manifest) for option in options for manifest in ("kept", "lost")]
+    if sample is not None:
+        chosen = [chosen[(turn + 5 * number) % len(chosen)] for number in range(sample)]
+    for option, manifest in chosen:
+        with disk.crash(**option) as after:
+            if manifest == "lost" and MANIFEST in after.paths():
+                after.remove(MANIFEST)
+            yield f"{option}, manifest {manifest}", after
+
+
+@contextlib.contextmanager
+def told(*where):
+    """A failure inside says where it was."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note("; ".join(where))
+        raise

@@ -56,6 +56,13 @@ def test_a_failed_read_raises_os_error(engine, tmp_path):
 
 
 @engines
+def test_a_range_that_ends_inside_the_byte_order_mark_holds_none(engine):
+    """A range ends where it ends: the byte behind it is not looked at."""
+    with opened(b"\xef\xbb\xbf{}\n") as fd:
+        assert engine.inspect_jsonl(fd, 2)[3] == [("torn", 0, 2, -1, -1, -1)]
+
+
+@engines
 def test_findings_beyond_the_limit_are_counted(engine):
     """A hostile log costs bounded memory, and the report says what it left out."""
     count = engine.FINDINGS_MAX + 7

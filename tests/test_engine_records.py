@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from engines import engines, often
+from engines import engines, often, opened
 from hypothesis import given
 from hypothesis import strategies as st
-from vector_parts import SEED, STALE, TS, record
+from vector_parts import SEED, STALE, TS, record, sealed
 
 
 @engines
@@ -53,3 +53,65 @@ def test_reseal_of_a_line_without_suffix_raises_value_error(engine, line):
     """Nothing but a sealed line may be sealed again."""
     with pytest.raises(ValueError):
         engine.reseal(line, SEED)
+
+
+ODD = sealed(b'{"seq":9,"odd":1,"d":9')
+LOG = [
+    record(0, type="checkpoint"),
+    record(1, d=1),
+    record(2, type="checkpoint", d=9),
+    b"\0" + record(3, type="checkpoint", d=3),
+    ODD,
+    b"{}\n",
+]
+
+
+def find(engine, text: bytes, type: str, seq_max: int) -> tuple[int, int, int] | None:
+    with opened(text) as fd:
+        return engine.find_record(fd, 0, len(text), SEED, type, seq_max)
+
+
+@engines
+@pytest.mark.parametrize(
+    ("type", "seq_max", "part"),
+    [("", 99, 2), ("checkpoint", 99, 2), ("checkpoint", 1, 0), ("note", 99, 1), ("note", 0, None)],
+)
+def test_the_newest_exact_record_of_a_type_is_found(engine, type, seq_max, part):
+    """Nothing resumes from a record behind NULs, or from one whose members are out of order."""
+    place = None
+    if part is not None:
+        place = (part, sum(map(len, LOG[:part])), len(LOG[part]))
+    assert find(engine, b"".join(LOG), type, seq_max) == place
+
+
+@engines
+def test_the_last_record_is_found_without_its_newline(engine):
+    """A crash between a record's last two bytes loses nothing."""
+    text = record(0) + record(1)[:-1]
+    assert find(engine, text, "note", 99) == (1, len(record(0)), len(record(1)) - 1)
+
+
+def watermark(engine, *parts: bytes) -> int:
+    text = b"".join(parts)
+    with opened(text) as fd:
+        return engine.find_watermark(fd, 0, len(text), SEED)
+
+
+@engines
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ((), -1),
+        ((b"x\n", ODD), -1),
+        ((record(4, d=3),), 3),
+        ((record(2, d=9),), 2),
+        ((record(4, d=3), b"x\n", ODD, b"\n"), 3),
+        ((record(4, d=3), b"\0" + record(5, d=4)), 4),
+        ((record(4, d=3), record(6, d=5)[:-1] + record(5, d=4)), 5),
+        ((record(4, d=3), record(5, d=4)[:-1]), 4),
+    ],
+    ids=["empty", "nothing", "d", "seq", "damage", "nuls", "pieces", "no newline"],
+)
+def test_the_watermark_is_the_highest_of_the_last_line_that_proves_any(engine, parts, expected):
+    """Damage at the tail must not lower what is known to be durable."""
+    assert watermark(engine, *parts) == expected

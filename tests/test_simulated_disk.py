@@ -281,7 +281,7 @@ def test_an_error_strikes_once_or_for_ever(disk):
     for _ in range(3):
         with pytest.raises(OSError):
             disk.sync(fd)
-    disk.heal()
+    disk.clear_faults()
     disk.sync(fd)
     assert disk.read(LOG) == b"abd"
 

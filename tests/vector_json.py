@@ -201,6 +201,7 @@ def glued_rows() -> list[tuple[str, bytes, list, list]]:
     """(name, line, findings, objects): what the piece rule proves, and what it must not."""
     a, b = b'{"type":"a"}', b'{"type":"bb"}'  # 12 and 13 bytes
     plain = b'{"x":1}'  # 7 bytes, no type
+    long_float = b'{"type":"a","n":' + b"7" * 4301 + b".25e-7}"  # 4,324 bytes
     deepest = b'{"type":"a","a":' + b"[" * 199 + b"]" * 199 + b"}"  # 415 bytes
 
     def glued(name: str, text: bytes, *pieces: tuple[int, int]) -> tuple:
@@ -241,6 +242,7 @@ def glued_rows() -> list[tuple[str, bytes, list, list]]:
         glued("record behind a backslash", b'{"a":"\\' + a, (7, 12)),
         glued("leading zero", b'{"a":01,"b":' + a, (12, 12)),
         glued("too many digits", b'{"a":' + b"7" * 4301 + b"," + a, (4307, 12)),
+        glued("many digits and a fraction", b"x" + long_float, (1, 4324)),
         glued("control byte in a string", b'{"a":"\x01' + a, (7, 12)),
         glued("a stop looks back to the last brace", b'{"a":"x{"y' + a + b"]", (10, 12)),
         glued("string of the stub closed by the record", b'{"a":"x' + a + b'"q"}', (7, 12)),

@@ -133,6 +133,16 @@ def order_rows() -> list[tuple[str, bytes, list]]:
             ("seq_order", 4, 2, NONE),
         ),
         seq_row(
+            "a gap split by an order stays a gap on both sides",
+            [event(0), event(5), event(3), event(1), event(4), event(3)],
+            5,
+            ("seq_gap", 1, 5, (1, 5)),
+            ("seq_order", 2, 3, NONE),
+            ("seq_order", 3, 1, NONE),
+            ("seq_order", 4, 4, NONE),
+            ("seq_repeat", 5, 3, NONE),
+        ),
+        seq_row(
             "below the first",
             [event(5), event(2), event(3), event(2), event(6)],
             6,

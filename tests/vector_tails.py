@@ -101,6 +101,9 @@ def undecodable_walks() -> list[dict]:
     rows.append(
         log.walk("members out of order", (3, 3), [log.over("undecodable", 1, 1)], watermark=2)
     )
+    log = Log(record(0), sealed(b'{"seq":1,]'), record(2))
+    found = [log.over("undecodable", 1, 1)]
+    rows.append(log.walk("neither JSON nor a record", (3, 3), found, check_data=True))
     log = Log(record(0), record(1, more=1), odd, record(3))
     rows.append(
         log.walk(
@@ -119,6 +122,11 @@ def undecodable_walks() -> list[dict]:
             behind=2,
         )
     )
+    return rows
+
+
+def checked_data_walks() -> list[dict]:
+    rows = []
     for name, data in (
         ("broken data", b"{]"),
         ("bad UTF-8 in data", b'"\xff"'),
@@ -167,4 +175,5 @@ def tail_rows() -> list[dict]:
         *open_batch_walks(),
         *tail_walks(),
         *undecodable_walks(),
+        *checked_data_walks(),
     ]

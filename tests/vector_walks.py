@@ -13,8 +13,10 @@ def clean_walks() -> list[dict]:
     )
     header = sealed(b'{"safepoint":1,"segment":1', 0)
     headed = Log(header, record(5, d=3), record(6, d=9))
+    passed = Log(record(0), record(1, type="checkpoint"), record(2))
     return [
         Log().walk("empty", (0, 0), []),
+        passed.walk("a checkpoint, then more", (3, 3), [], checkpoint=passed.place(1, 1)),
         three.walk("three records", (3, 3), [], watermark=1, checkpoint=three.place(2, 2)),
         batch.walk("a whole batch", (4, 4), [], checkpoint=batch.place(2, 2)),
         headed.walk("d above seq counts as seq", (7, 3), [], watermark=6, seq=5, start_part=1),
@@ -209,6 +211,8 @@ def foreign_walks() -> list[dict]:
     )
     log = Log(record(0), sealed(b'{"safepoint":1,"segment":2', 0), record(1))
     rows.append(log.walk("a header in the middle", (1, 1), [log.over("foreign", 1)], behind=1))
+    log = Log(record(0), sealed(b'{"safepoints":1', 0))
+    rows.append(log.walk("a header begins with its whole name", (1, 1), [log.over("crc", 1)]))
     log = Log(record(0), sealed(b'{"other":1', 0))
     rows.append(log.walk("seed 0 alone makes no header", (1, 1), [log.over("crc", 1)]))
     return rows
@@ -319,6 +323,16 @@ def nested_piece_walks() -> list[dict]:
     holder = record(1, b'{"inner":' + two + b"}", d=1)
     log = Log(record(0), holder, record(2))
     rows.append(log.walk("an exact record whose data holds one", (3, 3), [], watermark=1))
+    log = Log(record(0), b"x" + holder, record(2))
+    rows.append(
+        log.walk(
+            "a piece whose data holds a record",
+            (1, 1),
+            [log.over("glued", 1)],
+            watermark=1,
+            behind=2,
+        )
+    )
     log = Log(record(0), holder.replace(b'"note"', b'"nose"', 1), record(3))
     rows.append(
         log.walk(

@@ -58,7 +58,7 @@ class SimulatedDirectory(Directory):
 
     def open_lock(self, name: str) -> int:
         """As `Directory.open_lock`."""
-        with self._disk._mutex:
+        with self._disk._guard:
             if name not in self._entries():
                 return self.create_file(name)
             return self._disk._open_writer(self._single(name), os.O_RDWR)
@@ -67,7 +67,7 @@ class SimulatedDirectory(Directory):
         """As `Directory.create_file`."""
         file = Inode()
         file.links = 1
-        with self._disk._mutex:
+        with self._disk._guard:
             self._refuse_taken(name)
             self._change("create", (name, file))
             flags = os.O_RDWR if name.endswith(".lock") else os.O_RDWR | os.O_APPEND
@@ -75,7 +75,7 @@ class SimulatedDirectory(Directory):
 
     def link(self, name: str, new: str) -> None:
         """As `Directory.link`."""
-        with self._disk._mutex:
+        with self._disk._guard:
             file = self._regular(name)
             self._refuse_taken(new)
             self._change("link", (new, file))
@@ -83,14 +83,14 @@ class SimulatedDirectory(Directory):
 
     def unlink(self, name: str) -> None:
         """As `Directory.unlink`."""
-        with self._disk._mutex:
+        with self._disk._guard:
             file = self._regular(name)
             self._change("unlink", (name, None))
             file.links -= 1
 
     def replace(self, name: str, new: str) -> None:
         """As `Directory.replace`; like rename(2) it does nothing if both names are of one file."""
-        with self._disk._mutex:
+        with self._disk._guard:
             file, old = self._regular(name), self._entries().get(new)
             if isinstance(old, Folder):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), new)

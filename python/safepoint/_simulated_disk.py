@@ -73,7 +73,7 @@ class SimulatedDisk(Disk):
         """The descriptors that may change a file."""
         self._readers: dict[int, Inode] = {}
         """Those opened to read: whoever has one closes it himself, unless a crash came before."""
-        self._mutex = threading.RLock()
+        self._guard = threading.RLock()
 
     # What a Disk does
 
@@ -99,7 +99,8 @@ class SimulatedDisk(Disk):
     def write(self, fd: int, data: bytes | memoryview) -> int:
         """As `Disk.write`."""
         inode = self._writer(fd)
-        return self._step("write", "", lambda taken: inode.write(fd, data[:taken]))
+        count: int = self._step("write", "", lambda taken: inode.write(fd, data[:taken]))
+        return count
 
     def overwrite(self, fd: int, data: bytes) -> None:
         """As `Disk.overwrite`."""
@@ -141,7 +142,7 @@ class SimulatedDisk(Disk):
         """
         self._faults.append(Fault(error, name, at, times, taken, when))
 
-    def heal(self) -> None:
+    def clear_faults(self) -> None:
         """Forgets the faults that were injected."""
         self._faults.clear()
         self.trace.clear()
@@ -156,7 +157,7 @@ class SimulatedDisk(Disk):
         Neither: kill -9, so nothing is lost, and what was not synced is still not. `loss`: that
         power cut. `seed`: one of all possible ones; `stale` is what else its sectors may hold.
         """
-        with self._mutex:
+        with self._guard:
             self._dead = True
             if seed is not None:
                 loss = self._any_loss(Random(seed), stale)
@@ -166,7 +167,7 @@ class SimulatedDisk(Disk):
 
     def copy(self) -> SimulatedDisk:
         """Another disk with the same content, nobody at work on it; this one lives on."""
-        with self._mutex:
+        with self._guard:
             after = SimulatedDisk(lying=self._lying)
             after._root = Copier().folder(self._root, "/")
         return after
@@ -228,7 +229,7 @@ class SimulatedDisk(Disk):
 
     def release(self) -> None:
         """Closes every descriptor; the disk is dead and its content gone."""
-        with self._mutex:
+        with self._guard:
             self._dead = self._released = True
             opened = [*self._writers.items(), *self._readers.items()]
             self._writers, self._readers = {}, {}
@@ -248,14 +249,14 @@ class SimulatedDisk(Disk):
         self.release()
 
     def __del__(self) -> None:
-        if "_mutex" in self.__dict__:
+        if "_guard" in self.__dict__:
             self.release()
 
     # Inside
 
     def _step(self, name: str, path: str, action: Callable[[int | None], Any]) -> Any:
         """Every change of the disk is one of these."""
-        with self._mutex:
+        with self._guard:
             self._check_alive()
             self.steps += 1
             fault = self._fault(name, path)

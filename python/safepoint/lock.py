@@ -153,6 +153,10 @@ class WriterLock:
         if fd >= 0:
             self._disk.close(fd)
 
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
+
     def _write(self) -> None:
         text = json.dumps(self.owner.as_dict(), separators=(",", ":")).encode()
         self._disk.overwrite(self._fd, text.ljust(OWNER_BYTES - 1) + b"\n")

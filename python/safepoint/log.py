@@ -140,9 +140,9 @@ class LogView:
     """The segments of one session as one look found them, opened when asked for; read-only."""
 
     def __init__(self, directory: Directory) -> None:
+        self._fds: dict[int, int] = {}
         self.directory = directory
         self.numbers = list_segments(directory)
-        self._fds: dict[int, int] = {}
         self._sizes: dict[int, int] = {}
         self._headers: dict[int, Header | None] = {}
         self._problems: dict[int, Finding] = {}

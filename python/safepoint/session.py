@@ -91,7 +91,7 @@ class Session:
         self._salt: str | None = None
         """Of the segment 1 that a creation in progress may have published."""
         self._memory = Memory(fold)
-        self._history = History(self._open_directory)
+        self._history = History(lambda: open_directory(disk, root_path, id))
         self._upto = -1
         self._replay_place: Place | None = None
         self._sync_requested = False
@@ -217,16 +217,18 @@ class Session:
         PoisonedError if the last sync failed; the lock is free all the same.
         """
         with self._lock:
-            writer, was_closed, self._closed = self._writer, self._closed, True
-            if writer is None or was_closed:
+            self._closed = True
+            writer = self._writer
+            if writer is None:
                 return
-            UPKEEP.discard(self)
             try:
-                self._settle()
-                if not writer.poisoned:
-                    writer.sync()
-                    if writer.manifest_is_behind:
-                        writer.save_if_possible()
+                UPKEEP.discard(self)
+                if writer.is_open:
+                    self._settle()
+                    if not writer.poisoned:
+                        writer.sync()
+                        if writer.manifest_is_behind:
+                            writer.save_if_possible()
             finally:
                 writer.close()
 
@@ -311,10 +313,8 @@ class Session:
             error.add_note(f"safepoint: {problem}")
 
     def __del__(self) -> None:
-        writer = getattr(self, "_writer", None)
-        if writer is not None and not self._closed:
-            with suppress(Exception):
-                self.close()
+        with suppress(Exception):
+            self.close()
 
     def adopt(
         self,
@@ -331,7 +331,8 @@ class Session:
         self.repairs = repairs
         self._replay_place = start
         self._upto = checkpoint.upto if checkpoint else -1
-        self._memory.restore(checkpoint, lambda: self._history.behind(start, -1))
+        history = self._history
+        self._memory.restore(checkpoint, lambda: history.behind(start, -1))
         UPKEEP.add(self)
 
     # What follows is called with the lock held, but for the two that make an append durable.
@@ -353,10 +354,10 @@ class Session:
         if self._writing:
             return
         if self._writer is None and self._salt is not None:
-            salt, self._salt = self._salt, None
-            self._writer = find_created(self._disk, self._root_path, self.id, salt)
+            self._writer = find_created(self._disk, self._root_path, self.id, self._salt)
             if self._writer is not None:
                 UPKEEP.add(self)
+            self._salt = None
         if self._writer is not None:
             self._writer.settle()
         self._memory.absorb(self._stop())
@@ -495,6 +496,8 @@ class Session:
             self._sync_requested = False
             raise
 
-    def _open_directory(self) -> Directory:
-        with self._disk.open_root(self._root_path) as root:
-            return root.open_directory(self.id)
+
+def open_directory(disk: Disk, root_path: str, id: str) -> Directory:
+    """The folder of a session that is there."""
+    with disk.open_root(root_path) as root:
+        return root.open_directory(id)

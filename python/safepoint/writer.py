@@ -192,6 +192,7 @@ class LogWriter:
         epoch = self.lock.owner.epoch
         header = next_header(self.header, epoch, end, first_seq, carried, "rotated", now)
         records = carried_lines(self._fd, end, self.tail.offset, header.salt)
+        seed = header.seed
         with self._syncing:
             self._rolling = True
             try:
@@ -202,11 +203,11 @@ class LogWriter:
             except OSError as error:
                 self._rolling = False
                 raise storage_error(error, "starting the next segment") from error
+            old, tail = self._fd, Tail(size, self.tail.next_seq)
             self.manifest.segments.append(segment_entry(self.header, header))
-            old, self._fd, self.header, self.seed = self._fd, fd, header, header.seed
-            self.tail = Tail(size, self.tail.next_seq)
-            self.synced_offset = size
-            self._rolling = False
+            # No call stands in these assignments, so no Ctrl-C can come between them.
+            self._fd, self.header, self.seed = fd, header, seed
+            self.tail, self.synced_offset, self._rolling = tail, size, False
             self._disk.close(old)
         if carried:
             moved = header.length + offset - end
@@ -216,6 +217,11 @@ class LogWriter:
     def unsynced_bytes(self) -> int:
         """Bytes of the active segment that the last sync did not cover."""
         return self.tail.offset - self.synced_offset
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the log can still be written: `close` was not called, or did not get that far."""
+        return self._fd >= 0
 
     @property
     def poisoned(self) -> bool:
@@ -234,15 +240,13 @@ class LogWriter:
         doubt.
         """
         if self._poison is None:
-            self._poison = why
             self._doubt = range(min(self.watermark, next_seq), next_seq)
+            self._poison = why
 
     def close(self) -> None:
-        """Closes the log and gives the lock back."""
-        fd, self._fd = self._fd, -1
+        """Closes the log and gives the lock back. A second call ends what a Ctrl-C cut short."""
         try:
-            if fd >= 0:
-                self._disk.close(fd)
+            self._close_log()
         finally:
             if self._poison is None:
                 self.lock.release()
@@ -251,13 +255,14 @@ class LogWriter:
             self.directory.close()
 
     def abandon(self, why: str) -> None:
-        """Closes both descriptors without writing a byte: in a forked child, which owns neither."""
+        """Closes all descriptors without writing a byte: in a forked child, which owns none."""
         self.poison(why, self.tail.next_seq)
+        self.close()
+
+    def _close_log(self) -> None:
         fd, self._fd = self._fd, -1
         if fd >= 0:
             self._disk.close(fd)
-        self.lock.close()
-        self.directory.close()
 
     def _rotation_end(self, seq: int, offset: int, upto: int) -> tuple[int, int]:
         """(E, first seq behind it): the boundary at or before `upto + 1` if near, else the end of
