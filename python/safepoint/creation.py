@@ -68,6 +68,12 @@ def find_created(disk: Disk, root_path: str, id: str, salt: str) -> LogWriter | 
     return None
 
 
+def open_directory(disk: Disk, root_path: str, id: str) -> Directory:
+    """The folder of a session that is there."""
+    with disk.open_root(root_path) as root:
+        return root.open_directory(id)
+
+
 def exists_error(id: str) -> SessionExistsError:
     """The error for a create() of what is there."""
     return SessionExistsError(f"session {id} exists: resume it, or choose another id")

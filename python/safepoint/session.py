@@ -7,7 +7,7 @@ from _thread import RLock
 from contextlib import suppress
 
 from . import scan
-from .creation import create_session, find_created
+from .creation import create_session, find_created, open_directory
 from .errors import (
     InvalidEventError,
     SafepointError,
@@ -16,7 +16,7 @@ from .errors import (
     StorageError,
 )
 from .events import check_type, decode_data, encode_data, encode_key
-from .files import Directory, Disk
+from .files import Disk
 from .memory import Memory
 from .reader import History, take_last
 from .recovery import Checkpoint, Place
@@ -495,9 +495,3 @@ class Session:
         except BaseException:
             self._sync_requested = False
             raise
-
-
-def open_directory(disk: Disk, root_path: str, id: str) -> Directory:
-    """The folder of a session that is there."""
-    with disk.open_root(root_path) as root:
-        return root.open_directory(id)
