@@ -224,7 +224,7 @@ def test_forked_child_cannot_write(store: safepoint.Store, call: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_forked_child_does_not_free_the_lock(store: safepoint.Store) -> None:
-    """The lock is of the open file, which the child shares: LOCK_UN there would free the parent's."""
+    """The lock is of the open file, which the child shares: LOCK_UN there frees the parent's."""
     with store.create("s") as session:
         session.append("first")
         before = owner(store)

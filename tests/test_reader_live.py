@@ -166,3 +166,25 @@ def test_reader_does_not_wait_for_the_writer(store: safepoint.Store, live: Popen
         first = next(iter(reader.events()))
     assert first.type == "session.created"
     assert live.wait(WAIT_S) == 0
+
+
+def test_append_in_progress_is_not_seen(store: safepoint.Store) -> None:
+    """At every moment of a batch's write a reader ends before it, and nobody calls it damage."""
+    log = Path(store.path) / "s" / "events-000001.jsonl"
+    with store.create("s", durability="process") as session:
+        session.append("note")
+        before = log.stat().st_size
+        session.append_many([("part", at) for at in range(3)])
+        whole = log.read_bytes()
+        for cut in range(before, len(whole), 11):
+            os.truncate(log, cut)
+            kinds = [found.kind for found in store.inspect("s").findings]
+            assert store.inspect("s").state == "clean", cut
+            assert set(kinds) == (set() if cut == before else {"in_progress"}), cut
+            with store.open("s") as reader:
+                assert [event.seq for event in reader.events()] == [0, 1], cut
+                assert [event.seq for event in reader.events(reverse=True)] == [1, 0], cut
+            log.write_bytes(whole)
+        with store.open("s") as reader:
+            assert reader.last(1)[0].data == 2
+    assert store.inspect("s").state == "clean"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -106,7 +107,7 @@ def test_threads_get_seqs_of_their_own(store: safepoint.Store) -> None:
     with store.create("s") as session:
         session.append("first")
         together(*(appender(session, f"t{n}", seqs) for n, seqs in enumerate(given)))
-        assert sorted(sum(given, [])) == list(range(2, session.last_seq + 1))
+        assert sorted(chain(*given)) == list(range(2, session.last_seq + 1))
         for number, seqs in enumerate(given):
             mine = [event.seq for event in session.events(types=[f"t{number}"])]
             assert mine == sorted(seqs)

@@ -438,14 +438,15 @@ def _excuse_unfinished(facts: Facts) -> None:
     """Beside a live writer an append in progress at the very end is information, not damage."""
     if facts.state != "repairable" or facts.end.segment != facts.view.newest:
         return
-    offset, damage = facts.end.offset, [f for f in facts.findings if not f.information]
-    for found in damage:
-        if found.kind not in _UNFINISHED or found.offset != offset:
+    offset = begin = facts.end.offset
+    for found in facts.findings:
+        if found.information:
+            continue
+        if found.kind not in _UNFINISHED or not begin <= found.offset <= offset:
             return
-        offset += found.length
+        offset = max(offset, found.offset + found.length)
     if offset != facts.view.size(facts.view.newest):
         return
-    begin = facts.end.offset
     facts.findings = [f for f in facts.findings if f.information]
     facts.findings.append(Finding("in_progress", begin, offset - begin, facts.view.newest))
     facts.state = "clean"

@@ -177,12 +177,14 @@ class Store:
         A folder that cannot be read has status `unreadable`; one in which nothing was begun is left
         out.
         """
-        try:
-            with self._disk.open_root(self.path) as root, _storage(f"listing {self.path}"):
+        with _storage(f"listing {self.path}"):
+            try:
+                root = self._disk.open_root(self.path)
+            except FileNotFoundError:
+                return []
+            with root:
                 found = (self._info(root, name) for name in root.names() if _ID.fullmatch(name))
                 return [info for info in found if info is not None]
-        except FileNotFoundError:
-            return []
 
     def _info(self, root: Directory, id: str) -> SessionInfo | None:
         try:
