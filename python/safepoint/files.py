@@ -169,9 +169,9 @@ class Disk:
             return above.open_directory(name)
 
     def create_root(self, path: str) -> Directory:
-        """The store's directory, made with mode 0700 if it is not there; its name is synced."""
+        """The store's directory, made with mode 0700 where missing, as its parents are; durable."""
         parent, name = _split(path)
-        os.makedirs(parent, DIRECTORY_MODE, exist_ok=True)
+        self._make_parents(parent)
         with self._directory(parent) as above:
             above.make_directory(name)
             above.sync()
@@ -196,6 +196,16 @@ class Disk:
 
     close = staticmethod(os.close)
     """Closes a descriptor. In C, so that no Ctrl-C comes between forgetting it and closing it."""
+
+    def _make_parents(self, path: str) -> None:
+        """Creates what is missing of `path`; each new name is durable before the next one is made."""
+        if os.path.isdir(path):
+            return
+        parent, name = os.path.split(path)
+        self._make_parents(parent)
+        with self._directory(parent) as above:
+            above.make_directory(name)
+            above.sync()
 
     def _directory(self, path: str) -> Directory:
         return Directory(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), path)

@@ -215,7 +215,8 @@ def find_batch(fd: int, start: int, stop: int, seed: int, seq: int) -> tuple[int
     """(offset, first seq) of the batch that holds `seq`, looked for backwards from `stop` down to
     `start`.
 
-    None where damage, or the end of the range, comes first.
+    None where damage comes first. A batch that begins at `start` itself is believed: where records
+    stand before `start`, the caller must not.
 
     """
     for first, more, offset in _records_backward(fd, start, stop, seed):
@@ -229,13 +230,13 @@ def find_batch(fd: int, start: int, stop: int, seed: int, seq: int) -> tuple[int
 
 def _batch_begin(
     fd: int, start: int, seed: int, offset: int, seq: int, more: int
-) -> tuple[int, int]:
+) -> tuple[int, int] | None:
     """Goes back from a record with `more` behind it to the first one of its batch."""
     for earlier, remaining, begin in _records_backward(fd, start, offset, seed):
         if earlier != seq - 1 or remaining != more + 1:
-            break
+            return offset, seq
         offset, seq, more = begin, earlier, remaining
-    return offset, seq
+    return (offset, seq) if offset == start else None
 
 
 def _records_backward(fd: int, start: int, stop: int, seed: int) -> Iterator[tuple[int, int, int]]:

@@ -138,13 +138,14 @@ class Memory:
 
     def _read_keys(self) -> None:
         """Reads the keys of the records behind the checkpoint that we resumed from."""
-        unread, self._unread = self._unread, None
-        if unread is None:
+        if self._unread is None:
             return
-        newer, self._keys = self._keys, dict(self._keys)
-        for event in unread():
-            if event.key is not None and event.key not in newer:
-                self._remember(event.key, event.seq, event.type)
+        keys = dict(self._keys)
+        for event in self._unread():
+            if event.key is not None:
+                keys[event.key] = (event.seq, event.type)
+        self._keys = keys
+        self._unread = None
 
     def _remember(self, key: str, seq: int, type: str) -> None:
         self._keys[key] = (seq, type)

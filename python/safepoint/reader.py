@@ -14,7 +14,7 @@ from .errors import CorruptLogError, storage_error
 from .events import decode_data
 from .files import Directory
 from .log import LogView
-from .recovery import Place, finding_of, look
+from .recovery import Facts, Place, finding_of, look
 from .types import Event, Finding
 
 TYPE_CHECKING = False
@@ -234,23 +234,42 @@ def read_forward(directory: Directory, start: int, stop: int | None) -> Iterator
 
 def read_backward(directory: Directory, start: int, stop: int | None) -> Iterator[Event]:
     """The events with start <= seq < stop, newest first. CorruptLogError where damage is met."""
-    with look(directory, whole=False) as facts:
-        if facts.state == "corrupt":
-            finding = facts.damage
-            assert finding is not None
-            raise corrupt_error(directory.path, finding)
-        number, end, expected = facts.end.segment, facts.end.offset, facts.end.seq
-        while number in facts.view.numbers and expected > start:
-            for event in _segment_backward(facts.view, number, end, expected):
-                if event.seq < start:
-                    return
-                if stop is None or event.seq < stop:
-                    yield event
-                expected = event.seq
-            number -= 1
-            end = facts.view.end(number) if number in facts.view.numbers else 0
-        if expected > start:
-            raise corrupt_error(directory.path, Finding("missing", 0, 0, number))
+    given: int | None = None
+    before = None
+    while True:
+        with look(directory, whole=False) as facts:
+            try:
+                for event in _log_backward(facts, start):
+                    if given is not None and event.seq >= given:
+                        continue
+                    given = event.seq
+                    if stop is None or event.seq < stop:
+                        yield event
+                return
+            except CorruptLogError as error:
+                # A writer may have rolled and cut since the look: only a second one is believed.
+                seen = (facts.view.numbers, error.finding)
+                if seen == before:
+                    raise
+                before = seen
+
+
+def _log_backward(facts: Facts, start: int) -> Iterator[Event]:
+    """The events of the run that `facts` found, from its end down to `start`."""
+    path = facts.view.directory.path
+    if facts.state == "corrupt":
+        raise corrupt_error(path, facts.damage or Finding("short", 0, 0, facts.end.segment))
+    number, end, expected = facts.end.segment, facts.end.offset, facts.end.seq
+    while number in facts.view.numbers and expected > start:
+        for event in _segment_backward(facts.view, number, end, expected):
+            if event.seq < start:
+                return
+            expected = event.seq
+            yield event
+        number -= 1
+        end = facts.view.end(number) if number in facts.view.numbers else 0
+    if expected > start:
+        raise corrupt_error(path, Finding("missing", 0, 0, number))
 
 
 def _segment_backward(view: LogView, number: int, end: int, expected: int) -> Iterator[Event]:

@@ -15,7 +15,7 @@ from .errors import TooNewError
 from .events import decode_data
 from .files import Directory
 from .lock import read_owner, writer_state
-from .log import LogView, find_batch, segment_name
+from .log import LogView, find_batch, list_segments, segment_name
 from .manifest import FORMAT_VERSION, Manifest, read_manifest
 from .types import Finding
 
@@ -28,6 +28,8 @@ LIVE_LOOKS_MAX = 100
 """How often a log that is being written is read again before damage is believed to be there."""
 LIVE_PAUSE_S = 0.002
 _UPTO = re.compile(rb'\{"upto":(-?[0-9]{1,18})[,}]')
+_NO_END = frozenset(("unterminated", "undecodable"))
+"""Damage behind which the run goes on, or would."""
 _UNFINISHED = frozenset(("torn", "unterminated", "batch_cut"))
 """What the end of a log looks like while its writer is in the middle of an append."""
 
@@ -137,16 +139,22 @@ def look(
     for _ in range(LIVE_LOOKS_MAX):
         writer = writer_state(read_owner(directory))
         facts = examine(directory, writer=writer, whole=whole, check_data=check_data, tick=tick)
-        if writer != "live":
-            return facts
-        _excuse_unfinished(facts)
+        if writer == "live":
+            _excuse_unfinished(facts)
         seen = (facts.view.numbers, facts.findings, facts.state)
-        if facts.damage is None or seen == before:
+        if facts.damage is None or seen == before or _is_at_rest(facts):
             return facts
         before = seen
         facts.close()
         time.sleep(LIVE_PAUSE_S)
     return examine(directory, writer="live", whole=whole, check_data=check_data, tick=tick)
+
+
+def _is_at_rest(facts: Facts) -> bool:
+    """Whether nobody wrote while we looked."""
+    directory = facts.view.directory
+    states = (facts.writer, writer_state(read_owner(directory)))
+    return "live" not in states and list_segments(directory) == facts.view.numbers
 
 
 def examine(
@@ -413,7 +421,8 @@ class _Walker:
 
     def _judge(self) -> None:
         facts = self.facts
-        if facts.end.seq < facts.watermark and facts.damage is None:
+        ended = (found.kind for found in facts.findings if not found.information)
+        if facts.end.seq < facts.watermark and not any(kind not in _NO_END for kind in ended):
             place = facts.end
             facts.findings.append(Finding("short", place.offset, 0, place.segment))
         if self.broken or facts.end.seq < facts.watermark:

@@ -123,10 +123,11 @@ class Session:
             with self._lock:
                 self._ready()
                 known = None if key is None else self._memory.known(key, type)
-                if known is not None:
-                    return known
-                self._check_expected(expect_seq)
-                seq = self._write([(type, raw, key, raw_key)])
+                if known is None:
+                    self._check_expected(expect_seq)
+                    seq = self._write([(type, raw, key, raw_key)])
+                else:
+                    seq = known
             self._make_durable(sync)
         except KeyboardInterrupt:
             self._sync_what_stayed()
@@ -169,7 +170,7 @@ class Session:
             last = writer.tail.next_seq - 1
             state, version = self._state_to_write(state, upto)
             upto = last if upto is None else upto
-            if not self._upto <= upto <= last:
+            if type(upto) is not int or not self._upto <= upto <= last:
                 raise SequenceError(f"upto={upto}: it must be from {self._upto} to {last}")
             data = {
                 "upto": upto,

@@ -272,7 +272,9 @@ class LogWriter:
             return offset, seq
         begin = max(self.header.length, offset - CARRY_BYTES_MAX)
         found = find_batch(self._fd, begin, offset, self.seed, upto + 1)
-        return found if found else (self.tail.offset, self.tail.next_seq)
+        if found is None or begin == found[0] != self.header.length:
+            return self.tail.offset, self.tail.next_seq
+        return found
 
     def _settle_rotation(self) -> None:
         """After a rotation that did not return: poisons if the next segment may be there."""

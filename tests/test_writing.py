@@ -1,0 +1,111 @@
+"""What the writer promises beyond single appends: rotation, keys, the folders above a store."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import safepoint
+
+
+def test_rotation_never_splits_a_batch(tmp_path: Path) -> None:
+    """The 4 MiB that a rotation carries may begin inside a batch: then nothing is carried."""
+    store = safepoint.open_store(tmp_path / "store", segment_bytes=1 << 20)
+    with store.create("s") as session:
+        session.append("first")
+        seqs = session.append_many([("big", "x" * (1 << 20))] * 6)
+        session.checkpoint({"a": 1}, upto=seqs[-2])
+        session.append("behind")
+    assert store.inspect("s").state == "clean"
+    with store.open("s") as reader:
+        assert [event.seq for event in reader.events()] == list(range(10))
+    with store.resume("s") as session:
+        assert [event.seq for event in session.replay()] == [seqs[-1], 9]
+
+
+def test_rotation_carries_what_resume_needs(tmp_path: Path) -> None:
+    """A small window behind `upto` moves along, so that resume opens one file."""
+    store = safepoint.open_store(tmp_path / "store", segment_bytes=1)
+    with store.create("s") as session:
+        session.append("first")
+        session.append("kept", 2)
+        session.checkpoint({"a": 1}, upto=1)
+    (Path(store.path) / "s" / "events-000001.jsonl").write_bytes(b"")
+    with pytest.raises(safepoint.CorruptLogError):
+        list(store.open("s").events())
+    assert store.plan("s").verdict == "resume"
+
+
+def test_a_known_key_is_durable_when_the_caller_asks(store: safepoint.Store) -> None:
+    """A retry with sync=True must not return earlier than the first try would have."""
+    with store.create("s", durability="process") as session:
+        session.append("first")
+        seq = session.append("paid", key="k")
+        assert session.durable_seq < seq
+        assert session.append("paid", key="k", sync=True) == seq
+        assert session.durable_seq >= seq
+
+
+def test_keys_that_could_not_be_read_are_not_forgotten(
+    store: safepoint.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a failed read of the log the retry must still find the key, or a payment runs twice."""
+    with store.create("s") as session:
+        first = session.append("paid", key="k")
+    with store.resume("s") as session:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "listdir", _fail)
+            with pytest.raises(safepoint.StorageError):
+                session.append("paid", key="k")
+        assert session.append("paid", key="k") == first
+
+
+def _fail(*args: object) -> object:
+    raise OSError(5, "the disk is gone")
+
+
+def test_new_folders_above_a_store_are_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store in a folder whose own name was never synced is gone after a power cut."""
+    synced = set()
+    real = os.fsync
+
+    def note(fd: int) -> None:
+        synced.add(os.readlink(f"/proc/self/fd/{fd}"))
+        real(fd)
+
+    monkeypatch.setattr("safepoint.files._fsync", note)
+    with safepoint.open_store(tmp_path / "a" / "b" / "store").create("s") as session:
+        session.append("first")
+        assert {str(tmp_path), f"{tmp_path}/a", f"{tmp_path}/a/b"} <= synced
+
+
+def test_short_is_named_beside_an_undecodable_record(store: safepoint.Store) -> None:
+    """A finding that ends nothing must not hide that the log is shorter than it was."""
+    from safepoint import scan
+
+    with store.create("s") as session:
+        session.append("first")
+        session.append("second", {"n": 1}, sync=True)
+        session.append("third")
+    log = Path(store.path) / "s" / "events-000001.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    salt = __import__("json").loads(lines[0])["salt"]
+    seed = scan.seed_of(salt)
+    ts = "2026-12-01T00:00:00.000000Z"
+    lines[3] = scan.seal_record(2, ts, "second", None, b"{broken", -1, 2, seed)
+    log.write_bytes(b"".join(lines[:4]))
+    seen = store.inspect("s")
+    assert seen.state == "corrupt"
+    assert [found.kind for found in seen.findings] == ["undecodable", "short"]
+
+
+def test_upto_must_be_an_event(store: safepoint.Store) -> None:
+    """A checkpoint with an `upto` that no reader accepts would never be found again."""
+    with store.create("s") as session:
+        session.append("first")
+        for wrong in (0.5, 1.0, "1", True, -2, 99):
+            with pytest.raises(safepoint.SequenceError):
+                session.checkpoint({}, upto=wrong)  # type: ignore[arg-type]
