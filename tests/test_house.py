@@ -39,7 +39,7 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (4, ("recovery",)),
     (4, ("inspection", "memory", "mend", "reader")),
     (5, ("resume",)),
-    (6, ("creation", "upkeep")),
+    (6, ("batch", "creation", "upkeep")),
     (6, ("session",)),
     (6, ("store",)),
     (7, ("api",)),

@@ -109,3 +109,101 @@ def test_upto_must_be_an_event(store: safepoint.Store) -> None:
         for wrong in (0.5, 1.0, "1", True, -2, 99):
             with pytest.raises(safepoint.SequenceError):
                 session.checkpoint({}, upto=wrong)  # type: ignore[arg-type]
+
+
+def test_a_poisoned_session_that_was_closed_is_idle(
+    store: safepoint.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process lives on, but it writes no longer: the plan must not call it busy."""
+    session = store.create("s")
+    session.append("first")
+    session.append("second")
+    with monkeypatch.context() as patch:
+        patch.setattr("safepoint.files._fdatasync", _fail)
+        with pytest.raises(safepoint.PoisonedError) as caught:
+            session.sync()
+    assert list(caught.value.seqs) == [2]
+    session.close()
+    assert store.plan("s").verdict == "resume"
+    assert store.inspect("s").writer == "idle"
+
+
+def test_a_creation_in_doubt_stays_in_doubt(
+    store: safepoint.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A handle that went on after PoisonedError would write the same event twice."""
+    session = store.create("s")
+    with monkeypatch.context() as patch:
+        patch.setattr("safepoint.writer.save_manifest", _fail)
+        with pytest.raises(safepoint.PoisonedError) as caught:
+            session.append("first")
+    assert list(caught.value.seqs) == [0, 1]
+    with pytest.raises(safepoint.PoisonedError):
+        session.append("first")
+    session.close()
+    with store.resume("s") as again:
+        assert again.last_seq == 1
+
+
+class Failing:
+    """A fold that cannot take some events."""
+
+    version = 1
+
+    def initial(self) -> list[int]:
+        return []
+
+    def apply(self, state: list[int], event: safepoint.Event) -> list[int]:
+        if event.type == "bad":
+            raise ZeroDivisionError
+        return [*state, event.seq]
+
+    def dump(self, state: list[int]) -> list[int]:
+        return state
+
+    def load(self, state: list[int], version: object) -> list[int]:
+        return state
+
+
+def test_an_event_that_the_fold_refuses_is_in_the_log(store: safepoint.Store) -> None:
+    """The fold is the caller's view, not a veto: the exception says that the event stayed."""
+    with store.create("s", fold=Failing()) as session:
+        session.append("first")
+        with pytest.raises(ZeroDivisionError) as caught:
+            session.append("bad")
+        assert any("event 2 is in the log" in note for note in caught.value.__notes__)
+        assert (session.last_seq, session.state) == (2, [0, 1])
+        assert session.append("next") == 3
+        assert session.state == [0, 1, 3]
+    assert store.inspect("s").records == 4
+
+
+def test_more_keys_than_are_kept(store: safepoint.Store) -> None:
+    """A checkpoint repeats the newest 1,024 keys, also when they came from a resume."""
+    with store.create("s") as session:
+        for number in range(1100):
+            session.append("paid", number, key=f"k{number}")
+    with store.resume("s") as session:
+        assert session.append("paid", key="k1099") == 1100
+        session.checkpoint({})
+    with store.open("s") as reader:
+        keys = reader.last(1)[0].data["keys"]
+    assert len(keys) == 1024
+    assert keys[-1] == ["k1099", 1100, "paid"]
+
+
+def test_a_fork_inside_another_threads_append_poisons_the_child(store: safepoint.Store) -> None:
+    """The child's copy of the handle was in the middle of a write that is not the child's."""
+    with store.create("s") as session:
+        session.append("first")
+        session._writing = True
+        pid = os.fork()
+        if pid == 0:
+            try:
+                session.append("second")
+            except safepoint.PoisonedError:
+                os._exit(0)
+            os._exit(1)
+        session._writing = False
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert session.append("second") == 2

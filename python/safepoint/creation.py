@@ -13,9 +13,9 @@ from .errors import (
 from .files import Directory, Disk
 from .lock import WriterLock, take_lock
 from .log import LogView, measured, roll, sweep_temporaries
-from .manifest import read_manifest
+from .manifest import new_manifest, read_manifest
 from .mend import Opening, save_or_close
-from .writer import LogWriter, Tail, new_manifest, timestamp
+from .writer import LogWriter, Tail, timestamp
 
 
 def create_session(
@@ -50,21 +50,28 @@ def find_created(disk: Disk, root_path: str, id: str, salt: str) -> LogWriter | 
     """After a creation that did not return: the writer, if segment 1 of our salt is there."""
     try:
         with disk.open_root(root_path) as root:
-            directory = root.open_directory(id)
-            try:
-                with LogView(directory) as view:
-                    header = view.header(1) if view.numbers[:1] == [1] else None
-                if header is not None and header.salt == salt:
-                    opening = Opening(disk, root, directory, id)
-                    writer, facts = opening.open(lambda facts: None, None, "resumed")
-                    facts.close()
-                    return writer
-            except BaseException:
-                directory.close()
-                raise
-            directory.close()
-    except (OSError, StorageError):
-        pass
+            return _find_in(disk, root, root.open_directory(id), id, salt)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise storage_error(error, f"looking for session {id}") from error
+
+
+def _find_in(
+    disk: Disk, root: Directory, directory: Directory, id: str, salt: str
+) -> LogWriter | None:
+    try:
+        with LogView(directory) as view:
+            header = view.header(1) if view.numbers[:1] == [1] else None
+        if header is not None and header.salt == salt:
+            opening = Opening(disk, root, directory, id)
+            writer, facts = opening.open(lambda facts: None, None, "resumed")
+            facts.close()
+            return writer
+    except BaseException:
+        directory.close()
+        raise
+    directory.close()
     return None
 
 
@@ -84,7 +91,8 @@ def _create_in(
 ) -> LogWriter:
     lock = take_lock(disk, directory)
     try:
-        if LogView(directory).numbers or read_manifest(directory) is not None:
+        view = LogView(directory)
+        if view.numbers or view.strangers or read_manifest(directory) is not None:
             raise exists_error(id)
         return _create_log(disk, directory, lock, id, salt, records)
     except BaseException:
@@ -114,19 +122,25 @@ def _create_log(
         reason="created",
         ts=now,
     )
-    fd, size = roll(disk, directory, lock, header, records)
-    tail = Tail(size, len(records))
+    seqs = range(len(records))
+    try:
+        fd, size = roll(disk, directory, lock, header, records)
+    except PoisonedError as error:
+        raise _in_doubt(session, seqs) from error
     manifest = new_manifest(session, now)
-    writer = LogWriter(disk, directory, lock, header, fd, tail, tail.next_seq, manifest)
+    writer = LogWriter(disk, directory, lock, header, fd, Tail(size, seqs.stop), manifest)
     try:
         return save_or_close(writer, now)
-    except StorageError as error:
-        seqs = range(tail.next_seq)
-        raise PoisonedError(
-            f"the session was created with seqs 0 to {seqs.stop - 1}, but its manifest could not "
-            "be saved: resume it",
-            seqs,
-        ) from error
+    except (PoisonedError, StorageError) as error:
+        raise _in_doubt(session, seqs) from error
+
+
+def _in_doubt(session: str, seqs: range) -> PoisonedError:
+    return PoisonedError(
+        f"whether session {session} was created with seqs 0 to {seqs.stop - 1} is in doubt: "
+        "resume it, or create it again if it is not found",
+        seqs,
+    )
 
 
 def _check_free(root: Directory, id: str) -> None:

@@ -49,6 +49,19 @@ class Directory:
         """
         return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
 
+    def check_file(self, name: str) -> None:
+        """UnsafePathError if `name` is there and not a regular file with one link."""
+        try:
+            found = self.stat(name)
+        except FileNotFoundError:
+            return
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            raise UnsafePathError(
+                f"{os.path.join(self.path, name)} is not a regular file with one link: "
+                "move it away, or remove its other name",
+                errno.EMLINK,
+            )
+
     def open_directory(self, name: str) -> Directory:
         """The directory `name`. UnsafePathError if it is anything else."""
         path = os.path.join(self.path, name)
@@ -198,7 +211,7 @@ class Disk:
     """Closes a descriptor. In C, so that no Ctrl-C comes between forgetting it and closing it."""
 
     def _make_parents(self, path: str) -> None:
-        """Creates what is missing of `path`; each new name is durable before the next one is made."""
+        """Creates what is missing of `path`; each new name is durable before the next is made."""
         if os.path.isdir(path):
             return
         parent, name = os.path.split(path)

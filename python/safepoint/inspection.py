@@ -154,7 +154,7 @@ def _inspect_segment(path: str, fd: int, header: Header, tick: Tick | None) -> I
     watermark = max(header.durable, found_watermark)
     findings = [finding_of(header.segment, one) for one in found]
     damaged = any(not one.information for one in findings)
-    if next_seq < watermark and not damaged:
+    if next_seq < watermark and end == size:
         findings.append(Finding("short", end, 0, header.segment))
     state = "repairable" if damaged else "clean"
     return Inspection(

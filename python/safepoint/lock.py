@@ -64,12 +64,14 @@ class Owner(Value):
 class WriterLock:
     """The lock of one session, held. Closing the descriptor gives it back, nothing else does."""
 
-    def __init__(self, disk: Disk, directory: Directory, fd: int) -> None:
+    def __init__(
+        self, disk: Disk, directory: Directory, fd: int, inode: tuple[int, int], line: bytes
+    ) -> None:
+        self._fd = fd
         self._disk = disk
         self._directory = directory
-        self._fd = fd
-        self._inode = _inode(os.fstat(fd))
-        self._found_line = os.pread(fd, OWNER_BYTES, 0)
+        self._inode = inode
+        self._found_line = line
         self.found = _decode(self._found_line)
         """What the line said when we took the lock; None where it said nothing."""
         self.owner = Owner()
@@ -99,9 +101,14 @@ class WriterLock:
         """Whether the line asks whoever opens next to roll, whatever the log looks like."""
         return bool(self.owner.must_roll)
 
-    def set_must_roll(self, wanted: str) -> None:
-        """`wanted` is "set" before a truncation or takeover, "clear" once the log is whole."""
-        self.owner.must_roll = wanted == "set"
+    def set_must_roll(self) -> None:
+        """Asks whoever opens next to roll: before a truncation, or a takeover."""
+        self.owner.must_roll = True
+        self._write()
+
+    def clear_must_roll(self) -> None:
+        """The log is whole again."""
+        self.owner.must_roll = False
         self._write()
 
     def check(self) -> None:
@@ -130,10 +137,8 @@ class WriterLock:
         if self._fd < 0:
             return
         with suppress(OSError):
-            if self._found_line:
-                self._disk.overwrite(self._fd, self._found_line)
-            else:
-                self._disk.truncate(self._fd, 0)
+            self._disk.overwrite(self._fd, self._found_line)
+            self._disk.truncate(self._fd, len(self._found_line))
         self.close()
 
     def release(self) -> None:
@@ -172,8 +177,10 @@ def take_lock(disk: Disk, directory: Directory) -> WriterLock:
         fd = directory.open_lock(LOCK_NAME)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _inode(os.fstat(fd)) == _inode(directory.stat(LOCK_NAME)):
-                return WriterLock(disk, directory, fd)
+            inode = _inode(os.fstat(fd))
+            if inode == _inode(directory.stat(LOCK_NAME)):
+                line = os.pread(fd, OWNER_BYTES, 0)
+                return WriterLock(disk, directory, fd, inode, line)
         except FileNotFoundError:
             pass
         except OSError as error:

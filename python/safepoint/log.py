@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+SEGMENT_PREFIX = "events-"
 HEADER_BYTES_MAX = 65536
 """No header of ours comes near it; a longer first line is no header."""
+SEQ_MAX = 1 << 59
+"""Above every number that a record can hold (18 digits)."""
 COPY_BYTES = 1 << 20
 """Records are gathered to about this size before a write of a roll."""
-_SEGMENT = re.compile(r"events-([0-9]{6,})\.jsonl")
+_SEGMENT = re.compile(r"events-([0-9]{6,18})\.jsonl")
 _TEMPORARY = re.compile(r"\.(?:events-[0-9]{6,}|session|quarantine)\.[0-9a-f]{16}\.tmp")
 
 
@@ -91,6 +94,29 @@ def measured(**fields: Any) -> Header:
     return header
 
 
+def next_header(
+    before: Header, epoch: int, end: int, first_seq: int, carried: int, reason: str, now: str
+) -> Header:
+    """The header of the segment that follows `before`, which ends at `end` for ever."""
+    return measured(
+        session=before.session,
+        segment=before.segment + 1,
+        epoch=epoch,
+        salt=os.urandom(8).hex(),
+        first_seq=first_seq,
+        carried=carried,
+        prev=(before.salt, end),
+        reason=reason,
+        ts=now,
+    )
+
+
+def segment_entry(before: Header, following: Header) -> dict[str, int]:
+    """A manifest's entry for a segment that the header of the next one closed."""
+    end = following.prev[1] if following.prev else 0
+    return {"segment": before.segment, "first_seq": before.first_seq, "end": end}
+
+
 def decode_header(line: bytes) -> Header | None:
     """The header in a sealed line, or None where it does not verify.
 
@@ -106,15 +132,21 @@ def decode_header(line: bytes) -> Header | None:
                 f"({FORMAT_VERSION}): install a newer one. Nothing was changed."
             )
         prev = members["prev"]
-        members["prev"] = prev and (prev["salt"], prev["end"])
+        members["prev"] = None if prev is None else (prev["salt"], prev["end"])
         header = Header(length=len(line), **{name: members[name] for name in Header.FIELDS})
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    numbers = (header.segment, header.epoch, header.first_seq, header.carried)
-    ends = (header.prev[1],) if header.prev else ()
-    fits = all(type(number) is int and number >= 0 for number in numbers + ends)
-    salts = (header.salt, header.prev[0]) if header.prev else (header.salt,)
-    return header if fits and all(type(s) is str and s.isascii() for s in salts) else None
+    return header if _fits(header) else None
+
+
+def _fits(header: Header) -> bool:
+    """Whether the members have the shapes that the rest relies on."""
+    prev_salt, prev_end = header.prev or (header.salt, 0)
+    numbers = (header.segment, header.epoch, header.first_seq, header.carried, prev_end)
+    words = (header.salt, prev_salt, header.session, header.ts)
+    return all(type(n) is int and 0 <= n < SEQ_MAX for n in numbers) and all(
+        type(word) is str and word.isascii() for word in words
+    )
 
 
 def segment_name(number: int) -> str:
@@ -124,9 +156,13 @@ def segment_name(number: int) -> str:
 
 def list_segments(directory: Directory) -> list[int]:
     """The numbers of the segment files in `directory`, in order."""
-    found = (_SEGMENT.fullmatch(name) for name in directory.names())
-    numbers = (int(match[1]) for match in found if match)
-    return sorted(number for number in set(numbers) if number > 0)
+    return _numbers(directory.names())
+
+
+def _numbers(names: list[str]) -> list[int]:
+    found = (_SEGMENT.fullmatch(name) for name in names)
+    numbers = {int(match[1]) for match in found if match}
+    return sorted(number for number in numbers if number > 0 and segment_name(number) in names)
 
 
 def sweep_temporaries(directory: Directory) -> None:
@@ -142,7 +178,10 @@ class LogView:
     def __init__(self, directory: Directory) -> None:
         self._fds: dict[int, int] = {}
         self.directory = directory
-        self.numbers = list_segments(directory)
+        names = directory.names()
+        self.numbers = _numbers(names)
+        self.strangers = not self.numbers and any(n.startswith(SEGMENT_PREFIX) for n in names)
+        """Whether there are files called like segments, but none that is one."""
         self._sizes: dict[int, int] = {}
         self._headers: dict[int, Header | None] = {}
         self._problems: dict[int, Finding] = {}
@@ -211,20 +250,17 @@ class LogView:
         return None
 
 
-def find_batch(fd: int, start: int, stop: int, seed: int, seq: int) -> tuple[int, int] | None:
-    """(offset, first seq) of the batch that holds `seq`, looked for backwards from `stop` down to
-    `start`.
+def find_batch(
+    fd: int, start: int, stop: int, seed: int, behind: int, seq: int
+) -> tuple[int, int] | None:
+    """(offset, first seq) of the batch that holds `seq`, looked for backwards from `stop`.
 
-    None where damage comes first. A batch that begins at `start` itself is believed: where records
-    stand before `start`, the caller must not.
-
+    `behind` is the seq of the record at `stop`. None where damage comes first. A batch that begins
+    at `start` itself is believed: where records stand before `start`, the caller must not.
     """
-    for first, more, offset in _records_backward(fd, start, stop, seed):
-        if first > seq:
-            continue
-        if first < seq:
-            return None
-        return (offset, first) if more < 0 else _batch_begin(fd, start, seed, offset, first, more)
+    for found, more, offset in _records_backward(fd, start, stop, seed, behind):
+        if found == seq:
+            return (offset, seq) if more < 0 else _batch_begin(fd, start, seed, offset, seq, more)
     return None
 
 
@@ -232,21 +268,27 @@ def _batch_begin(
     fd: int, start: int, seed: int, offset: int, seq: int, more: int
 ) -> tuple[int, int] | None:
     """Goes back from a record with `more` behind it to the first one of its batch."""
-    for earlier, remaining, begin in _records_backward(fd, start, offset, seed):
-        if earlier != seq - 1 or remaining != more + 1:
+    for earlier, remaining, begin in _records_backward(fd, start, offset, seed, seq):
+        if remaining != more + 1:
             return offset, seq
         offset, seq, more = begin, earlier, remaining
     return (offset, seq) if offset == start else None
 
 
-def _records_backward(fd: int, start: int, stop: int, seed: int) -> Iterator[tuple[int, int, int]]:
-    """(seq, more, offset) of the records before `stop`, newest first, up to the first damage."""
+def _records_backward(
+    fd: int, start: int, stop: int, seed: int, behind: int
+) -> Iterator[tuple[int, int, int]]:
+    """(seq, more, offset) of the records before `stop`, newest first, up to the first damage.
+
+    A sealed record whose members cannot be read has the seq that its place gives it.
+    """
     while stop > start:
         for offset, length, _ in scan.lines_backward(fd, start, stop, 64):
             record = scan.parse_record(scan.read_exactly(fd, offset, length), seed)
-            if record is None or record[0] < 0:
+            behind -= 1
+            if record is None or record[0] not in (behind, -1):
                 return
-            yield record[0], record[6], offset
+            yield behind, record[6], offset
             stop = offset
 
 
@@ -289,7 +331,7 @@ def roll(
         _publish(directory, temporary, name)
         if lock.must_roll:
             with suppress(OSError):  # it asks the next opening for a roll too many, no more
-                lock.set_must_roll("clear")
+                lock.clear_must_roll()
     except BaseException:
         disk.close(fd)
         unlink_quietly(directory, temporary)

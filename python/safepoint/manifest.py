@@ -73,6 +73,24 @@ class Manifest(Value):
         return scan.seal(text[:-1], 0)
 
 
+def new_manifest(session: str, created_at: str) -> Manifest:
+    """The manifest of a session that begins."""
+    return Manifest(
+        format=FORMAT_VERSION,
+        session=session,
+        epoch=0,
+        status="active",
+        created_at=created_at,
+        updated_at=created_at,
+        durable={"segment": 1, "seq": 0, "offset": 0},
+        checkpoint=None,
+        segments=[],
+        info={},
+        parent=None,
+        children=[],
+    )
+
+
 def read_manifest(directory: Directory) -> Manifest | None:
     """The manifest in `directory`; None where there is none that verifies.
 
@@ -130,5 +148,5 @@ def _is_whole(manifest: Manifest) -> bool:
 
 def _ints(value: Any, *names: str) -> bool:
     return isinstance(value, dict) and all(
-        type(value.get(name)) is int and value[name] >= 0 for name in names
+        type(value.get(name)) is int and 0 <= value[name] < 1 << 59 for name in names
     )

@@ -42,8 +42,14 @@ class Memory:
 
     def __init__(self, fold: Fold | None) -> None:
         self.fold = fold
+        self.upto = -1
+        """The last event that the newest checkpoint's state contains."""
+        self.finished = False
+        """Whether the log ends in `session.finished`."""
         self._pending: list[Event] = []
         """Events handed to the writer that keys and fold have not seen."""
+        self._noted: tuple[int, Any] = (-1, None)
+        """(upto, state) of the checkpoint among them, if there is one."""
         self._keys: dict[str, tuple[int, str]] = {}
         """Key to (seq, type), oldest first."""
         self._unread: Callable[[], Iterator[Event]] | None = None
@@ -59,7 +65,7 @@ class Memory:
     def restore(self, checkpoint: Checkpoint | None, behind: Callable[[], Iterator[Event]]) -> None:
         """Takes keys and state from a checkpoint, and from the events `behind` it."""
         data = checkpoint.data if checkpoint else {}
-        upto = checkpoint.upto if checkpoint else -1
+        upto = self.upto = checkpoint.upto if checkpoint else -1
         self._keys = {key: (seq, type) for key, seq, type in data.get("keys", ())}
         self._unread = behind
         state = data.get("state")
@@ -68,8 +74,9 @@ class Memory:
             upto, state = self._fold_all(loaded, behind(), upto)
         self._folded = (upto + 1, state)
 
-    def note(self, events: list[Event]) -> None:
-        """These are about to be written."""
+    def note(self, events: list[Event], checkpoint: tuple[int, Any] | None = None) -> None:
+        """These are about to be written; `checkpoint` is (upto, state) if one is among them."""
+        self._noted = checkpoint or self._noted
         self._pending = [*self._pending, *events]
 
     def absorb(self, stop: int) -> None:
@@ -108,11 +115,6 @@ class Memory:
         self._read_keys()
         return [[key, seq, type] for key, (seq, type) in self._keys.items()]
 
-    def replace_state(self, upto: int, state: Any) -> None:
-        """Without a fold: a checkpoint was written."""
-        if self.fold is None:
-            self._folded = (upto + 1, state)
-
     def _fold_all(self, state: Any, events: Iterator[Event], upto: int) -> tuple[int, Any]:
         assert self.fold is not None
         for event in events:
@@ -123,6 +125,12 @@ class Memory:
         return upto, state
 
     def _apply(self, event: Event) -> None:
+        if event.type == "session.finished":
+            self.finished = True
+        if event.type == "checkpoint":
+            self.upto = self._noted[0]
+            if self.fold is None:
+                self._folded = (self.upto + 1, self._noted[1])
         if self.fold is None or event.seq < self._folded[0]:
             return
         state = self._folded[1]
@@ -144,7 +152,7 @@ class Memory:
         for event in self._unread():
             if event.key is not None:
                 keys[event.key] = (event.seq, event.type)
-        self._keys = keys
+        self._keys = dict(list(keys.items())[-KEYS_MAX:])
         self._unread = None
 
     def _remember(self, key: str, seq: int, type: str) -> None:

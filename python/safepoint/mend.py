@@ -21,14 +21,16 @@ from .log import (
     carried_lines,
     find_batch,
     list_segments,
+    next_header,
     roll,
+    segment_entry,
     segment_name,
     sweep_temporaries,
 )
-from .manifest import Manifest
+from .manifest import MANIFEST_NAME, Manifest, new_manifest
 from .recovery import Facts, Place, examine
 from .types import Repair
-from .writer import LogWriter, Tail, new_manifest, next_header, segment_entry, timestamp
+from .writer import LogWriter, Tail, timestamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,8 +52,6 @@ class Opening:
         self._session = session
         self.repairs: list[Repair] = []
         """What was mended, with the names of quarantine files once they are written."""
-        self.rolled = False
-        """Whether this opening published a new segment."""
 
     def open(
         self,
@@ -86,10 +86,15 @@ class Opening:
         reason: str,
     ) -> tuple[LogWriter, Facts]:
         sweep_temporaries(self._directory)
+        numbers = list_segments(self._directory)
+        for name in (MANIFEST_NAME, *map(segment_name, numbers)):
+            self._directory.check_file(name)
         self._directory.sync()
         self._parent.sync()
         facts = examine(self._directory, writer="idle", whole=False)
         try:
+            if facts.view.numbers != numbers:
+                raise SegmentTakenError
             decide(facts)
             newest = facts.view.header(facts.view.newest)
             assert newest is not None
@@ -122,9 +127,7 @@ class Opening:
                 raise SegmentTakenError
             fd = self._directory.open_append(segment_name(newest.segment))
             tail = Tail(facts.end.offset, facts.end.seq)
-            writer = LogWriter(
-                self._disk, self._directory, lock, newest, fd, tail, tail.next_seq, manifest
-            )
+            writer = LogWriter(self._disk, self._directory, lock, newest, fd, tail, manifest)
             if facts.manifest is None or manifest.durable["segment"] != newest.segment:
                 _fill(manifest, facts, None)
                 return save_or_close(writer, timestamp())
@@ -156,13 +159,14 @@ class Opening:
                 yield record_mend(facts, self.repairs, header.seed)
 
         fd, size = roll(self._disk, self._directory, lock, header, records())
-        self.rolled = True
         tail = Tail(size, place.seq + carried)
-        writer = LogWriter(
-            self._disk, self._directory, lock, header, fd, tail, tail.next_seq, manifest
-        )
+        writer = LogWriter(self._disk, self._directory, lock, header, fd, tail, manifest)
         _fill(manifest, facts, (newest, header))
-        _name_carried_checkpoint(writer, facts, place)
+        try:
+            _name_carried_checkpoint(writer, facts, place)
+        except BaseException:
+            writer.close()
+            raise
         return save_or_close(writer, now)
 
     def _tidy(self, writer: LogWriter) -> None:
@@ -225,20 +229,17 @@ def is_whole(facts: Facts) -> bool:
 
 
 def roll_place(facts: Facts, newest: Header) -> Place:
-    """E: where W begins, or earlier where no newline stands before that. A log that is not corrupt
-    has one.
-    """
-    fd, end = facts.view.fd(newest.segment), facts.end
-    place = end
-    if facts.watermark < end.seq:
-        place = _batch_place(fd, newest, end.offset, facts.watermark)
+    """E: where W begins, or earlier where no newline stands before that."""
+    fd, place = facts.view.fd(newest.segment), facts.end
+    if facts.watermark < place.seq:
+        place = _batch_place(fd, newest, place, facts.watermark)
     if scan.read_exactly(fd, place.offset - 1, 1) != b"\n":
-        place = _batch_place(fd, newest, place.offset, place.seq - 1)
+        place = _batch_place(fd, newest, place, place.seq - 1)
     return place
 
 
-def _batch_place(fd: int, newest: Header, stop: int, seq: int) -> Place:
-    found = find_batch(fd, newest.length, stop, newest.seed, seq)
+def _batch_place(fd: int, newest: Header, behind: Place, seq: int) -> Place:
+    found = find_batch(fd, newest.length, behind.offset, newest.seed, behind.seq, seq)
     if found is None:
         raise SegmentTakenError
     return Place(newest.segment, *found)

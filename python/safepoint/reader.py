@@ -40,8 +40,10 @@ class LogReader:
         """A batch boundary: what lies before it was given, or lies before where we began."""
         self.next_seq = place.seq
         """The first seq that was not given yet."""
-        self._skipping = True
-        """At the begin of a segment: carried records may have been given already."""
+        self._seq = place.seq
+        """The seq of the record at `_offset`: lower than `next_seq` where a segment begins with
+        carried records that were given already.
+        """
 
     def batches(self) -> Iterator[list[Event]]:
         """Whole batches, up to the end of the log.
@@ -83,7 +85,8 @@ class LogReader:
         header = self._view.header(self._number) if self._number in self._view.numbers else None
         if header is None:
             raise self._corrupt(self._header_problem())
-        self._offset = max(self._offset, header.length)
+        if self._offset < header.length:
+            self._offset, self._seq = header.length, header.first_seq
         while True:
             limit = self._limit() - self._offset
             data = os.pread(self._view.fd(self._number), max(0, min(want, limit)), self._offset)
@@ -99,28 +102,26 @@ class LogReader:
         return os.fstat(self._view.fd(self._number)).st_size
 
     def _parse(self, data: bytes, seed: int) -> tuple[list[list[Event]], int, bool]:
-        """(whole batches, their length in bytes, whether a line behind them is none of ours)."""
+        """(whole batches, their length in bytes, whether what follows them is not the next one)."""
         batches: list[list[Event]] = []
         batch: list[Event] = []
         used = begin = 0
-        more = -1
+        seq, more = self._seq, -1
         while (stop := data.find(b"\n", begin) + 1) > 0:
             line = data[begin:stop]
             record = scan.parse_record(line, seed)
-            if record is None or record[0] < 0:
+            if record is None or record[0] not in (seq, -1) or seq > self.next_seq + len(batch):
                 return batches, used, True
-            if self._skipping and record[0] < self.next_seq:
-                used = begin = stop
+            if record[6] != more - 1 if batch else record[6] == 0 and seq >= self.next_seq:
+                return batches, used, True
+            begin, seq, more = stop, seq + 1, record[6]
+            if seq <= self.next_seq:
+                self._seq, used, more = seq, stop, -1
                 continue
-            self._skipping = False
-            if record[0] != self.next_seq + len(batch) or (batch and record[6] != more - 1):
-                return batches, used, True
-            batch.append(event_of(record, line))
-            more = record[6]
-            begin = stop
+            batch.append(event_of(record, line, seq - 1))
             if more <= 0:
                 batches.append(batch)
-                self.next_seq += len(batch)
+                self._seq = self.next_seq = seq
                 batch, used = [], stop
         return batches, used, False
 
@@ -130,7 +131,6 @@ class LogReader:
             return False
         self._number += 1
         self._offset = 0
-        self._skipping = True
         return True
 
     def _refresh(self) -> None:
@@ -152,6 +152,8 @@ class LogReader:
     def _is_at_end(self, rest: bytes) -> bool:
         """Whether nothing durable follows. CorruptLogError if something durable does not verify."""
         with look(self._directory, whole=False) as facts:
+            if facts.state == "corrupt" and facts.watermark <= self.next_seq and facts.damage:
+                raise self._corrupt(facts.damage)
             if facts.watermark <= self.next_seq:
                 return True
             if facts.writer == "live" and facts.end.seq > self.next_seq and not rest:
@@ -282,12 +284,12 @@ def _segment_backward(view: LogView, number: int, end: int, expected: int) -> It
         for offset, length, _ in scan.lines_backward(view.fd(number), header.length, end, 256):
             line = scan.read_exactly(view.fd(number), offset, length)
             record = scan.parse_record(line, header.seed)
-            if record is None or record[0] != expected - 1:
+            if record is None or record[0] not in (expected - 1, -1):
                 raise corrupt_error(
                     view.directory.path, _line_finding(view, number, offset, length, expected)
                 )
-            yield event_of(record, line)
-            expected, end = record[0], offset
+            expected, end = expected - 1, offset
+            yield event_of(record, line, expected)
 
 
 def _line_finding(view: LogView, number: int, offset: int, length: int, expected: int) -> Finding:
@@ -311,11 +313,25 @@ def place_before(directory: Directory, seq: int) -> Place:
     return Place(1, 0, 0)
 
 
-def event_of(record: tuple[int, str, str, bytes | None, int, int, int, int], line: bytes) -> Event:
-    """The Event of a parsed record; its data is decoded when somebody reads it."""
-    seq, ts, type, key, start, stop, _, _ = record
-    text = None if key is None else decode_data(key)
+def event_of(
+    record: tuple[int, str, str, bytes | None, int, int, int, int], line: bytes, seq: int
+) -> Event:
+    """The Event of a parsed record; its data is decoded when somebody reads it.
+
+    `seq` is what its place says: a sealed record whose members cannot be read has no other.
+    """
+    found, ts, type, key, start, stop, _, _ = record
+    if found < 0:
+        return Event.undecoded(seq, ts, type, None, line, _undecodable)
+    try:
+        text = None if key is None else decode_data(key)
+    except ValueError:
+        return Event.undecoded(seq, ts, type, None, line, _undecodable)
     return Event.undecoded(seq, ts, type, text, line[start:stop], decode_data)
+
+
+def _undecodable(raw: bytes) -> object:
+    raise ValueError("no record of ours")
 
 
 def corrupt_error(path: str, finding: Finding) -> CorruptLogError:

@@ -11,7 +11,7 @@ import re
 import time
 
 from . import scan
-from .errors import TooNewError
+from .errors import CorruptLogError, TooNewError
 from .events import decode_data
 from .files import Directory
 from .lock import read_owner, writer_state
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 LIVE_LOOKS_MAX = 100
 """How often a log that is being written is read again before damage is believed to be there."""
 LIVE_PAUSE_S = 0.002
+FINISHED_BYTES_MAX = 4096
+"""No `session.finished` of ours comes near it."""
 _UPTO = re.compile(rb'\{"upto":(-?[0-9]{1,18})[,}]')
-_NO_END = frozenset(("unterminated", "undecodable"))
-"""Damage behind which the run goes on, or would."""
 _UNFINISHED = frozenset(("torn", "unterminated", "batch_cut"))
 """What the end of a log looks like while its writer is in the middle of an append."""
 
@@ -45,12 +45,21 @@ class Checkpoint:
         self.crc = line[-11:-3].decode("ascii")
         self._raw = raw
         quick = _UPTO.match(raw)
-        self.upto = int(quick[1]) if quick else _upto(self.data)
+        self.upto = int(quick[1]) if quick else _upto(_decoded(raw))
 
     @property
-    def data(self) -> Any:
-        """Its decoded data: `{upto, state, fold, effects, approvals, keys}`."""
-        return decode_data(self._raw)
+    def data(self) -> dict[str, Any]:
+        """Its decoded data: `{upto, state, fold, effects, approvals, keys}`.
+
+        CorruptLogError if a sealed record holds something else.
+        """
+        data = _decoded(self._raw)
+        if not isinstance(data, dict) or not _are_keys(data.get("keys", [])):
+            raise CorruptLogError(
+                f"checkpoint {self.seq} holds no state: restore the session from a copy",
+                Finding("undecodable", self.offset, self.length, self.segment, self.seq),
+            )
+        return data
 
 
 class Place:
@@ -73,6 +82,8 @@ class Facts:
         """None where there is none that verifies, or where a newer header made it void."""
         self.writer = writer
         self.state = "empty"
+        self.status = "active"
+        """`active`, or what `session.finished` said as the last record of the run."""
         self.watermark = 0
         """W: the first seq not known durable."""
         self.start = Place(1, 0, 0)
@@ -94,22 +105,6 @@ class Facts:
     def damage(self) -> Finding | None:
         """The first finding that is damage, None without any."""
         return next((found for found in self.findings if not found.information), None)
-
-    @property
-    def status(self) -> str:
-        """`active`, or what `session.finished` said as the last record of the run."""
-        if self.last is None:
-            return "active"
-        header = self.view.header(self.last_segment)
-        _, offset, length = self.last
-        if header is None or length > 4096:
-            return "active"
-        line = scan.read_exactly(self.view.fd(self.last_segment), offset, length)
-        record = scan.parse_record(line, header.seed)
-        if record is None or record[2] != "session.finished":
-            return "active"
-        status = decode_data(line[record[4] : record[5]]).get("status")
-        return status if status in ("completed", "failed", "cancelled") else "active"
 
     def close(self) -> None:
         """Closes the view."""
@@ -216,10 +211,10 @@ class _Walker:
         """The one entry."""
         facts = self.facts
         if not self.view.numbers:
-            if facts.manifest is not None:
-                facts.watermark = facts.manifest.durable_seq
+            if facts.manifest is not None or self.view.strangers:
+                facts.watermark = facts.manifest.durable_seq if facts.manifest else 0
                 self._missing(1)
-            facts.state = "corrupt" if facts.manifest is not None else "empty"
+                facts.state = "corrupt"
             return
         facts.watermark = self._known_watermark()
         for place, checkpoint in self._starts(whole):
@@ -299,7 +294,7 @@ class _Walker:
 
     def _behind(self, checkpoint: Checkpoint) -> Place | None:
         """The batch that holds the first event which the checkpoint's state does not contain."""
-        wanted = checkpoint.upto + 1
+        wanted, behind = checkpoint.upto + 1, checkpoint.seq
         number, stop = checkpoint.segment, checkpoint.offset
         if wanted == checkpoint.seq:
             return Place(number, stop, wanted)
@@ -309,9 +304,9 @@ class _Walker:
                 return None
             if header.first_seq <= wanted:
                 fd = self.view.fd(number)
-                found = find_batch(fd, header.length, stop, header.seed, wanted)
+                found = find_batch(fd, header.length, stop, header.seed, behind, wanted)
                 return Place(number, *found) if found else None
-            number -= 1
+            number, behind = number - 1, header.first_seq
             stop = self.view.end(number) if number in self.view.numbers else 0
         return None
 
@@ -321,19 +316,21 @@ class _Walker:
         facts.checkpoint, facts.last = checkpoint, None
         facts.findings, facts.findings_omitted, facts.records_behind = [], 0, 0
         self.broken, self.intact = False, True
-        for number in range(place.segment, self.view.newest + 1):
+        expected = place.segment
+        for number in (n for n in self.view.numbers if n >= place.segment):
+            if number > expected:
+                self._missing(expected)
             self._walk_segment(number, place.offset if number == place.segment else None)
-        named = facts.manifest.durable["segment"] if facts.manifest else 0
-        for number in range(self.view.newest + 1, named + 1):
-            self._missing(number)
+            expected = number + 1
+        if facts.manifest is not None and facts.manifest.durable["segment"] >= expected:
+            self._missing(expected)
 
     def _walk_segment(self, number: int, offset: int | None) -> None:
         """One segment, from its header or, the first one, from an offset."""
         facts = self.facts
-        problem = self.view.problem(number) if number in self.view.numbers else None
-        header = self.view.header(number) if number in self.view.numbers else None
+        header = self.view.header(number)
         if header is None:
-            self._break_at(problem or Finding("missing", 0, 0, number))
+            self._break_at(self.view.problem(number) or Finding("missing", 0, 0, number))
             return
         if offset is None:
             if self._is_foreign(number):
@@ -421,14 +418,28 @@ class _Walker:
 
     def _judge(self) -> None:
         facts = self.facts
-        ended = (found.kind for found in facts.findings if not found.information)
-        if facts.end.seq < facts.watermark and not any(kind not in _NO_END for kind in ended):
+        if facts.end.seq < facts.watermark and self.intact:
             place = facts.end
             facts.findings.append(Finding("short", place.offset, 0, place.segment))
         if self.broken or facts.end.seq < facts.watermark:
             facts.state = "corrupt"
         else:
             facts.state = "clean" if facts.damage is None else "repairable"
+        facts.status = self._status()
+
+    def _status(self) -> str:
+        facts = self.facts
+        header = self.view.header(facts.last_segment)
+        if facts.last is None or header is None or facts.last[2] > FINISHED_BYTES_MAX:
+            return "active"
+        _, offset, length = facts.last
+        line = scan.read_exactly(self.view.fd(facts.last_segment), offset, length)
+        record = scan.parse_record(line, header.seed)
+        if record is None or record[2] != "session.finished":
+            return "active"
+        data = _decoded(line[record[4] : record[5]])
+        status = data.get("status") if isinstance(data, dict) else None
+        return status if status in ("completed", "failed", "cancelled") else "active"
 
 
 def finding_of(segment: int | None, found: tuple[str, int, int, int, int, int]) -> Finding:
@@ -459,6 +470,20 @@ def _excuse_unfinished(facts: Facts) -> None:
     facts.findings = [f for f in facts.findings if f.information]
     facts.findings.append(Finding("in_progress", begin, offset - begin, facts.view.newest))
     facts.state = "clean"
+
+
+def _decoded(raw: bytes) -> Any:
+    """The value of a JSON text, None where it is none: a seal proves bytes, not sense."""
+    try:
+        return decode_data(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _are_keys(keys: Any) -> bool:
+    return isinstance(keys, list) and all(
+        isinstance(one, list) and [type(part) for part in one] == [str, int, str] for one in keys
+    )
 
 
 def _upto(data: Any) -> int:

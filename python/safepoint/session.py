@@ -7,15 +7,17 @@ from _thread import RLock
 from contextlib import suppress
 
 from . import scan
+from .batch import check_caller_type, seal_batch
 from .creation import create_session, find_created, open_directory
 from .errors import (
     InvalidEventError,
+    PoisonedError,
     SafepointError,
     SequenceError,
     SessionClosedError,
     StorageError,
 )
-from .events import check_type, decode_data, encode_data, encode_key
+from .events import encode_data, encode_key
 from .files import Disk
 from .memory import Memory
 from .reader import History, take_last
@@ -29,10 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Any
 
+    from .batch import Item
     from .memory import Fold
-
-    _Item = tuple[str, bytes, str | None, bytes | None]
-    # (type, encoded data, key, encoded key)
 
 DURABILITIES = ("process", "batch", "sync")
 STATUSES = ("completed", "failed", "cancelled")
@@ -43,9 +43,6 @@ BATCH_BYTES_MAX = 1 << 20
 PROCESS_WITHIN_S = 30.0
 PROCESS_BYTES_MAX = 64 << 20
 """`process`: the same in the background, to bound what a power loss can take."""
-RECORDS_BYTES_MAX = 64 << 20
-"""An atomic batch is at most this large: a reader holds it whole."""
-_RESERVED = ("session.", "approval.")
 _UNSET = object()
 
 
@@ -85,15 +82,16 @@ class Session:
         """
         self._writer: LogWriter | None = None
         self._closed = False
-        self._finished = False
         self._writing = False
         """Inside a write: an append from a signal handler must not come between."""
         self._salt: str | None = None
         """Of the segment 1 that a creation in progress may have published."""
         self._memory = Memory(fold)
         self._history = History(lambda: open_directory(disk, root_path, id))
-        self._upto = -1
-        self._replay_place: Place | None = None
+        self._opened: tuple[Place | None, int] = (None, -1)
+        """Where the events behind the checkpoint begin that we resumed from, and its `upto`."""
+        self._doubt: PoisonedError | None = None
+        """Why a creation left the handle useless: whether the session is on disk is not known."""
         self._sync_requested = False
 
     def append(
@@ -112,11 +110,11 @@ class Session:
         return the event survives a kill -9, and a power loss too at level `sync`, with `sync=True`,
         and for the first append.
 
-        Raises InvalidEventError, SequenceError, SessionExistsError or SessionBusyError (the first
-        append of a new session), StorageError, StorageFullError: nothing was written.
-        PoisonedError: its seqs are in doubt.
+        Raises InvalidEventError, SequenceError, SessionClosedError, SessionExistsError or
+        SessionBusyError (the first append of a new session), StorageError, StorageFullError:
+        nothing was written. PoisonedError: its seqs are in doubt.
         """
-        self._check_caller_type(type)
+        check_caller_type(type)
         raw = encode_data(data, self._default)
         raw_key = None if key is None else encode_key(key)
         try:
@@ -129,7 +127,7 @@ class Session:
                 else:
                     seq = known
             self._make_durable(sync)
-        except KeyboardInterrupt:
+        except BaseException:
             self._sync_what_stayed()
             raise
         return seq
@@ -140,9 +138,9 @@ class Session:
         After a crash all of them are there or none. At most 64 MiB. A reserved type or a value that
         cannot be encoded refuses the whole batch. Raises and is durable as `append`.
         """
-        items: list[_Item] = []
+        items: list[Item] = []
         for type, data in events:
-            self._check_caller_type(type)
+            check_caller_type(type)
             items.append((type, encode_data(data, self._default), None, None))
         if not items:
             return range(self.last_seq + 1, self.last_seq + 1)
@@ -151,7 +149,7 @@ class Session:
                 self._ready()
                 first = self._write(items)
             self._make_durable(sync)
-        except KeyboardInterrupt:
+        except BaseException:
             self._sync_what_stayed()
             raise
         return range(first, first + len(items))
@@ -170,8 +168,9 @@ class Session:
             last = writer.tail.next_seq - 1
             state, version = self._state_to_write(state, upto)
             upto = last if upto is None else upto
-            if type(upto) is not int or not self._upto <= upto <= last:
-                raise SequenceError(f"upto={upto}: it must be from {self._upto} to {last}")
+            lowest = self._memory.upto
+            if type(upto) is not int or not lowest <= upto <= last:
+                raise SequenceError(f"upto={upto}: it must be from {lowest} to {last}")
             data = {
                 "upto": upto,
                 "state": state,
@@ -206,7 +205,6 @@ class Session:
             self._ready()
             writer = self._begun()
             seq = self._write([("session.finished", encode_data({"status": status}), None, None)])
-            self._finished = True
             writer.sync()
             writer.manifest.status = status
             writer.save_if_possible()
@@ -240,24 +238,32 @@ class Session:
         reverse: bool = False,
         types: Collection[str] | None = None,
     ) -> Iterator[Event]:
-        """The events with start <= seq < stop, in order or newest first, of those types only."""
+        """The events with start <= seq < stop, in order or newest first, of those types only.
+
+        CorruptLogError where damage is met, StorageError if the disk fails.
+        """
         with self._lock:
             self._settle()
             begun = self._writer is not None
         return self._history.events(start, stop, reverse, types) if begun else iter(())
 
     def last(self, n: int = 10, types: Collection[str] | None = None) -> list[Event]:
-        """The newest `n` events, oldest first; costs no more than what it returns."""
+        """The newest `n` events, oldest first.
+
+        Costs what it returns and a walk over what follows the newest checkpoint. Raises as `events`.
+        """
         return take_last(self.events(reverse=True, types=types), n)
 
     def replay(self) -> Iterator[Event]:
         """The events that `state` does not contain, in order, without checkpoints.
 
-        None with a fold.
+        With a fold there are none. Raises as `events`.
         """
         with self._lock:
             self._settle()
-            place, upto = self._replay_place, self._upto
+            place, upto = self._opened
+            if upto != self._memory.upto:
+                place, upto = None, self._memory.upto
             if self._writer is None or self._memory.fold is not None:
                 return iter(())
         events = self._history.behind(place, upto)
@@ -265,7 +271,10 @@ class Session:
 
     @property
     def state(self) -> Any:
-        """With a fold the live state; else that of the newest checkpoint, None before the first."""
+        """With a fold the live state; else that of the newest checkpoint, None before the first.
+
+        As every look at the session it first settles an append that a Ctrl-C cut short.
+        """
         with self._lock:
             self._settle()
             return self._memory.state
@@ -299,6 +308,7 @@ class Session:
         PoisonedError.
         """
         self._lock = RLock()
+        self._writing = False
         if self._writer is not None:
             self._writer.abandon("the process was forked, and its parent writes the session")
 
@@ -330,8 +340,7 @@ class Session:
         self._writer = writer
         self._created = None
         self.repairs = repairs
-        self._replay_place = start
-        self._upto = checkpoint.upto if checkpoint else -1
+        self._opened = (start, checkpoint.upto if checkpoint else -1)
         history = self._history
         self._memory.restore(checkpoint, lambda: history.behind(start, -1))
         UPKEEP.add(self)
@@ -344,10 +353,12 @@ class Session:
             raise SessionClosedError("this session handle is closed: resume the session")
         if self._writing:
             raise SafepointError("a session cannot be used from inside its own append")
+        if self._doubt is not None:
+            raise self._doubt
         self._settle()
         if self._writer is not None:
             self._writer.check()
-        if self._finished and finished == "refused":
+        if self._memory.finished and finished == "refused":
             raise SessionClosedError("this session is finished: create a new one")
 
     def _settle(self) -> None:
@@ -363,15 +374,19 @@ class Session:
             self._writer.settle()
         self._memory.absorb(self._stop())
 
-    def _write(self, items: list[_Item]) -> int:
-        """Appends encoded events as one batch; gives the seq of the first."""
+    def _write(self, items: list[Item], checkpoint: tuple[int, Any] | None = None) -> int:
+        """Appends encoded events as one batch; gives the seq of the first.
+
+        `checkpoint` is (upto, state) where the event is one.
+        """
         try:
             self._writing = True
             if self._writer is None:
                 first = self._create(items)
             else:
                 first = self._writer.tail.next_seq
-                records = self._seal(items, first, self._writer.watermark, self._writer.seed)
+                watermark, seed = self._writer.watermark, self._writer.seed
+                records = self._seal(items, first, watermark, seed, checkpoint)
                 self._writer.append(b"".join(records), len(items))
         finally:
             self._writing = False
@@ -380,26 +395,15 @@ class Session:
 
     def _seal(
         self,
-        items: list[_Item],
+        items: list[Item],
         first: int,
         watermark: int,
         seed: int,
+        checkpoint: tuple[int, Any] | None = None,
     ) -> list[bytes]:
         """The records of one batch; notes their events as pending."""
-        ts, more = timestamp(), len(items) - 1 if len(items) > 1 else -1
-        records, events = [], []
-        for seq, (type, raw, key, raw_key) in enumerate(items, first):
-            record = scan.seal_record(seq, ts, type, raw_key, raw, more, watermark, seed)
-            more -= 1 if more > 0 else 0
-            records.append(record)
-            events.append(Event.undecoded(seq, ts, type, key, raw, decode_data))
-        size = sum(map(len, records))
-        if size > (RECORDS_BYTES_MAX if len(items) > 1 else scan.LINE_BYTES_MAX):
-            raise InvalidEventError(
-                f"{size} bytes: one event is at most {scan.LINE_BYTES_MAX}, a batch "
-                f"{RECORDS_BYTES_MAX}. Nothing was written."
-            )
-        self._memory.note(events)
+        records, events = seal_batch(items, first, watermark, seed, timestamp())
+        self._memory.note(events, checkpoint)
         return records
 
     def _begun(self) -> LogWriter:
@@ -411,13 +415,20 @@ class Session:
         assert self._writer is not None
         return self._writer
 
-    def _create(self, items: list[_Item]) -> int:
+    def _create(self, items: list[Item]) -> int:
         """Publishes the session with `session.created` and the first append; durable on return."""
         self._salt = os.urandom(8).hex()
         seed = scan.seed_of(self._salt)
         created = ("session.created", encode_data(self._created, self._default), None, None)
         records = self._seal([created], 0, 0, seed) + self._seal(items, 1, 0, seed)
-        self._writer = create_session(self._disk, self._root_path, self.id, self._salt, records)
+        try:
+            self._writer = create_session(self._disk, self._root_path, self.id, self._salt, records)
+        except PoisonedError as error:
+            self._salt, self._doubt = None, error
+            raise
+        except SafepointError:
+            self._salt = None
+            raise
         self._salt = None
         UPKEEP.add(self)
         return 1
@@ -425,11 +436,9 @@ class Session:
     def _write_checkpoint(self, raw: bytes, upto: int, state: Any) -> int:
         writer = self._begun()
         offset = writer.tail.offset
-        seq = self._write([("checkpoint", raw, None, None)])
+        seq = self._write([("checkpoint", raw, None, None)], (upto, state))
         writer.sync()
         writer.name_checkpoint(seq, offset, writer.tail.offset - offset)
-        self._upto, self._replay_place = upto, None
-        self._memory.replace_state(upto, state)
         if writer.tail.offset >= self._segment_bytes:
             with suppress(StorageError):
                 writer.rotate(timestamp(), seq, offset, upto)
@@ -461,13 +470,6 @@ class Session:
     def _next_seq(self) -> int:
         return 1 if self._writer is None else self._writer.tail.next_seq
 
-    def _check_caller_type(self, type: str) -> None:
-        check_type(type)
-        if type.startswith(_RESERVED) or type in ("checkpoint", "redacted"):
-            raise InvalidEventError(
-                f"{type} is a reserved type: use the method that writes it. Nothing was written."
-            )
-
     def _make_durable(self, sync: bool) -> None:
         """What the level asks for behind an append."""
         writer = self._writer
@@ -485,8 +487,9 @@ class Session:
             self._request_sync(PROCESS_WITHIN_S)
 
     def _sync_what_stayed(self) -> None:
-        """Behind a Ctrl-C: an event that stayed in the log is synced as soon as any other."""
-        if self._writer is not None and self._durability != "process":
+        """Behind an append that raised: an event that stayed is synced as soon as any other."""
+        writer = self._writer
+        if writer is not None and not writer.poisoned and self._durability != "process":
             self._request_sync(BATCH_WITHIN_S)
 
     def _request_sync(self, within_s: float) -> None:

@@ -18,7 +18,7 @@ from .errors import (
 from .events import encode_data
 from .files import Directory, Disk
 from .inspection import inspect_directory, unreadable
-from .log import list_segments
+from .log import LogView, list_segments
 from .manifest import read_manifest
 from .mend import Opening
 from .reader import History, take_last
@@ -90,9 +90,11 @@ class Store:
         """Opens a session to go on with it: mends what a crash left, restores the state, takes the
         lock.
 
-        Costs what was appended since the newest checkpoint, at any size. Changes nothing where it
-        refuses: SessionNotFoundError, SessionBusyError, ResumeRefusedError (a finished session),
-        ResumeCorruptError, TooNewError, StorageError.
+        Costs what was appended since the newest checkpoint, at any size. On return everything that
+        it brought back is durable. It refuses, and changes nothing, with InvalidIdError,
+        SessionNotFoundError, SessionBusyError, ResumeRefusedError (a finished session),
+        ResumeCorruptError, TooNewError and UnsafePathError. StorageError and PoisonedError say that
+        the disk or another writer came between: no event is lost, resume again.
         """
         session = self._session(check_id(id), durability, fold, default, None)
 
@@ -123,14 +125,15 @@ class Store:
         return session
 
     def open(self, id: str) -> Reader:
-        """A read-only handle, beside a live writer too.
+        """A read-only handle, beside a live writer too; looks at the newest header only.
 
-        SessionNotFoundError, TooNewError, StorageError.
+        InvalidIdError, SessionNotFoundError, TooNewError, StorageError.
         """
-        check_id(id)
-        with self._directory(id) as directory, _storage(f"opening session {id}"):
-            with look(directory, whole=False) as facts:
-                if facts.state == "empty":
+        with self._directory(check_id(id)) as directory, _storage(f"opening session {id}"):
+            with LogView(directory) as view:
+                if view.numbers:
+                    view.header(view.newest)
+                elif not view.strangers and read_manifest(directory) is None:
                     raise _not_found(id)
         return Reader(self, id)
 
@@ -175,7 +178,7 @@ class Store:
         """The sessions of the store by id, from their manifests, else from newest header and tail.
 
         A folder that cannot be read has status `unreadable`; one in which nothing was begun is left
-        out.
+        out. StorageError if the store itself cannot be read; one that is not there is empty.
         """
         with _storage(f"listing {self.path}"):
             try:
@@ -188,26 +191,16 @@ class Store:
 
     def _info(self, root: Directory, id: str) -> SessionInfo | None:
         try:
-            with root.open_directory(id) as directory:
-                numbers = list_segments(directory)
-                manifest = read_manifest(directory)
-                if not numbers and manifest is None:
-                    return None
-                size = log_bytes(directory, numbers)
-                if manifest is None or not numbers:
-                    return _info_from_log(directory, id, size)
-                return SessionInfo(
-                    id,
-                    manifest.status,
-                    manifest.created_at,
-                    manifest.updated_at,
-                    size,
-                    manifest.info,
-                )
+            directory = root.open_directory(id)
         except UnsafePathError:
             return None
-        except (OSError, SafepointError):
+        except OSError:
             return SessionInfo(id, "unreadable", None, None, 0, {})
+        with directory:
+            try:
+                return _info_of(directory, id)
+            except (OSError, SafepointError):
+                return SessionInfo(id, "unreadable", None, None, 0, {})
 
     def _session(
         self,
@@ -263,7 +256,10 @@ class Reader:
         return self._history.events(start, stop, reverse, types)
 
     def last(self, n: int = 10, types: Collection[str] | None = None) -> list[Event]:
-        """The newest `n` events, oldest first; costs no more than what it returns."""
+        """The newest `n` events, oldest first.
+
+        Costs what it returns and a walk over what follows the newest checkpoint. Raises as `events`.
+        """
         return take_last(self.events(reverse=True, types=types), n)
 
     def close(self) -> None:
@@ -343,6 +339,19 @@ def _new_id() -> str:
     """A generated id that sorts by the time it was made."""
     now = timestamp()
     return f"{now[:10].replace('-', '')}-{now[11:19].replace(':', '')}-{os.urandom(4).hex()}"
+
+
+def _info_of(directory: Directory, id: str) -> SessionInfo | None:
+    numbers = list_segments(directory)
+    manifest = read_manifest(directory)
+    if not numbers and manifest is None:
+        return None
+    size = log_bytes(directory, numbers)
+    if manifest is None or not numbers:
+        return _info_from_log(directory, id, size)
+    return SessionInfo(
+        id, manifest.status, manifest.created_at, manifest.updated_at, size, manifest.info
+    )
 
 
 def _info_from_log(directory: Directory, id: str, size: int) -> SessionInfo:

@@ -50,13 +50,14 @@ class Event(Value):
     """
 
     FIELDS = ("seq", "ts", "type", "key", "data")
-    __slots__ = ("_data", "_decode", "key", "seq", "ts", "type")
+    __slots__ = ("_data", "_decode", "_raw", "key", "seq", "ts", "type")
 
     def __init__(self, seq: int, ts: str, type: str, key: str | None, data: Any) -> None:
         self.seq = seq
         self.ts = ts
         self.type = type
         self.key = key
+        self._raw = b""
         self._data = data
         self._decode: Callable[[bytes], Any] | None = None
 
@@ -71,7 +72,8 @@ class Event(Value):
         decode: Callable[[bytes], Any],
     ) -> Event:
         """An event that keeps the encoded `raw` until somebody reads `data`."""
-        event = cls(seq, ts, type, key, raw)
+        event = cls(seq, ts, type, key, None)
+        event._raw = raw
         event._decode = decode
         return event
 
@@ -81,13 +83,13 @@ class Event(Value):
         decode = self._decode
         if decode is not None:
             try:
-                self._data = decode(self._data)
+                self._data = decode(self._raw)
             except ValueError:
                 raise CorruptLogError(
                     f"the data of seq {self.seq} is no JSON text: verify the session",
                     Finding("undecodable", 0, 0, seq=self.seq),
                 ) from None
-            self._decode = None
+            self._decode = None  # last, so that another thread decodes too or finds the value
         return self._data
 
 

@@ -22,16 +22,17 @@ from .log import (
     SegmentTakenError,
     carried_lines,
     find_batch,
-    measured,
+    next_header,
     roll,
+    segment_entry,
     segment_name,
 )
-from .manifest import FORMAT_VERSION, Manifest, save_manifest
+from .manifest import Manifest, save_manifest
 from .types import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 CARRY_BYTES_MAX = 4 << 20
 """A rotation carries at most this much, so that it costs little and resume still opens one file."""
@@ -64,7 +65,6 @@ class LogWriter:
         header: Header,
         fd: int,
         tail: Tail,
-        watermark: int,
         manifest: Manifest,
     ) -> None:
         self._disk = disk
@@ -73,12 +73,12 @@ class LogWriter:
         self.header = header
         self._fd = fd
         self.tail = tail
-        self.watermark = watermark
-        """W: all seqs below it are on stable storage."""
+        self.watermark = tail.next_seq
+        """W: all seqs below it are on stable storage. A log is opened with all of it durable."""
         self.manifest = manifest
         """What the manifest says, or will say at the next save."""
         self.seed = header.seed
-        self.synced_offset = tail.offset if watermark == tail.next_seq else header.length
+        self.synced_offset = tail.offset
         """Bytes of the active segment that the last sync covered: what follows is unsynced."""
         self._pending: tuple[int, int, int] | None = None
         """(offset, bytes, count) of an append that has not been settled."""
@@ -135,10 +135,10 @@ class LogWriter:
             try:
                 self._disk.sync(self._fd)
             except OSError as error:
-                self.poison(f"sync of the log failed ({error.strerror})", tail.next_seq)
+                self.poison(f"sync of the log failed ({error.strerror})", self.tail.next_seq)
                 raise self._poisoned() from error
             if not self.lock.is_current_file():
-                self.poison("the writer lock was taken over", tail.next_seq)
+                self.poison("the writer lock was taken over", self.tail.next_seq)
                 raise self._poisoned()
             self.watermark = tail.next_seq
             self.synced_offset = tail.offset
@@ -200,6 +200,9 @@ class LogWriter:
             except SegmentTakenError:
                 self.poison("another writer started the next segment", self.tail.next_seq)
                 raise self._poisoned() from None
+            except PoisonedError:
+                self.poison("the next segment may or may not be there", self.watermark)
+                raise
             except OSError as error:
                 self._rolling = False
                 raise storage_error(error, "starting the next segment") from error
@@ -248,16 +251,15 @@ class LogWriter:
         try:
             self._close_log()
         finally:
-            if self._poison is None:
-                self.lock.release()
-            else:
-                self.lock.close()
+            self.lock.release()
             self.directory.close()
 
     def abandon(self, why: str) -> None:
         """Closes all descriptors without writing a byte: in a forked child, which owns none."""
         self.poison(why, self.tail.next_seq)
-        self.close()
+        self._close_log()
+        self.lock.close()
+        self.directory.close()
 
     def _close_log(self) -> None:
         fd, self._fd = self._fd, -1
@@ -271,7 +273,7 @@ class LogWriter:
         if upto + 1 == seq:
             return offset, seq
         begin = max(self.header.length, offset - CARRY_BYTES_MAX)
-        found = find_batch(self._fd, begin, offset, self.seed, upto + 1)
+        found = find_batch(self._fd, begin, offset, self.seed, seq, upto + 1)
         if found is None or begin == found[0] != self.header.length:
             return self.tail.offset, self.tail.next_seq
         return found
@@ -300,10 +302,10 @@ class LogWriter:
     def _truncate(self, offset: int) -> None:
         """Cuts what stands behind the tail, durably, or poisons and leaves `must_roll` set."""
         try:
-            self.lock.set_must_roll("set")
+            self.lock.set_must_roll()
             self._disk.truncate(self._fd, offset)
             self._disk.sync(self._fd)
-            self.lock.set_must_roll("clear")
+            self.lock.clear_must_roll()
         except OSError as error:
             last = self.tail.next_seq + (self._pending[2] if self._pending else 0)
             self.poison(f"a failed append could not be taken back ({error.strerror})", last)
@@ -321,44 +323,3 @@ def timestamp() -> str:
     """Now, as a record's `ts`: UTC, RFC 3339, microseconds."""
     seconds, micros = divmod(time.time_ns() // 1000, 1_000_000)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{micros:06d}Z"
-
-
-def next_header(
-    before: Header, epoch: int, end: int, first_seq: int, carried: int, reason: str, now: str
-) -> Header:
-    """The header of the segment that follows `before`, which ends at `end` for ever."""
-    return measured(
-        session=before.session,
-        segment=before.segment + 1,
-        epoch=epoch,
-        salt=os.urandom(8).hex(),
-        first_seq=first_seq,
-        carried=carried,
-        prev=(before.salt, end),
-        reason=reason,
-        ts=now,
-    )
-
-
-def segment_entry(before: Header, following: Header) -> dict[str, int]:
-    """A manifest's entry for a segment that the header of the next one closed."""
-    end = following.prev[1] if following.prev else 0
-    return {"segment": before.segment, "first_seq": before.first_seq, "end": end}
-
-
-def new_manifest(session: str, created_at: str, parent: Any = None) -> Manifest:
-    """The manifest of a session that begins."""
-    return Manifest(
-        format=FORMAT_VERSION,
-        session=session,
-        epoch=0,
-        status="active",
-        created_at=created_at,
-        updated_at=created_at,
-        durable={"segment": 1, "seq": 0, "offset": 0},
-        checkpoint=None,
-        segments=[],
-        info={},
-        parent=parent,
-        children=[],
-    )
