@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (3, ("manifest",)),
     (3, ("log",)),
     (3, ("writer",)),
+    (4, ("checkpoint",)),
     (4, ("recovery",)),
     (4, ("inspection", "memory", "mend", "reader")),
     (5, ("resume",)),

@@ -314,3 +314,38 @@ def test_writer_behind_a_lost_lock_is_poisoned(store: safepoint.Store) -> None:
             session.append("later")
         session.close()
         assert (Path(store.path) / "s" / "session.json").read_bytes() == manifest
+
+
+def test_a_lock_file_removed_under_a_writer_makes_the_next_one_roll(store: safepoint.Store) -> None:
+    """People delete lock files. The old writer's later bytes must lie behind a recorded end."""
+    old = store.create("s", durability="process")
+    old.append("first")
+    (Path(store.path) / "s" / ".writer.lock").unlink()
+    new = store.resume("s")
+    new.append("new")
+    old.append("old")
+    with pytest.raises(safepoint.PoisonedError):
+        old.sync()
+    new.close()
+    assert store.inspect("s").state == "clean"
+    with store.open("s") as reader:
+        types = [event.type for event in reader.events()]
+    assert types == ["session.created", "first", "new"]
+
+
+@pytest.mark.parametrize("harm", ["unlink", "cut", "add"])
+def test_a_log_changed_under_its_writer_stops_it(store: safepoint.Store, harm: str) -> None:
+    """What was removed, cut or glued by somebody else must not be called durable."""
+    session = store.create("s")
+    session.append("first")
+    session.append("second")
+    log = Path(store.path) / "s" / "events-000001.jsonl"
+    if harm == "unlink":
+        log.unlink()
+    elif harm == "cut":
+        os.truncate(log, log.stat().st_size - 5)
+    else:
+        log.write_bytes(log.read_bytes() + b"glued")
+    with pytest.raises(safepoint.PoisonedError):
+        session.checkpoint({})
+    session.close()

@@ -189,3 +189,22 @@ def test_a_session_with_a_linked_manifest_is_listed(forged: Forged, tmp_path: Pa
     manifest.rename(tmp_path / "elsewhere")
     manifest.symlink_to(tmp_path / "elsewhere")
     assert [(info.id, info.status) for info in forged.store.list()] == [("s", "unreadable")]
+
+
+def test_a_copy_of_a_checkpoint_is_no_place_to_begin(store: safepoint.Store) -> None:
+    """inspect and resume must agree: a walk that began at the copy would not see that it is one."""
+    with store.create("s") as session:
+        session.append("message", 1)
+        session.checkpoint({"n": 1})
+        session.append("message", 3)
+    folder = Path(store.path) / "s"
+    (folder / "session.json").unlink()
+    log = folder / "events-000001.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([*lines[:4], lines[3], *lines[4:]]))
+    assert store.inspect("s").state == "repairable"
+    with store.resume("s") as session:
+        assert [mend.kind for mend in session.repairs] == ["seq_repeat"]
+        assert session.state == {"n": 1}
+        session.append("message", 4)
+    assert store.inspect("s").state == "clean"

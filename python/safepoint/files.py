@@ -49,19 +49,6 @@ class Directory:
         """
         return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
 
-    def check_file(self, name: str) -> None:
-        """UnsafePathError if `name` is there and not a regular file with one link."""
-        try:
-            found = self.stat(name)
-        except FileNotFoundError:
-            return
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-            raise UnsafePathError(
-                f"{os.path.join(self.path, name)} is not a regular file with one link: "
-                "move it away, or remove its other name",
-                errno.EMLINK,
-            )
-
     def open_directory(self, name: str) -> Directory:
         """The directory `name`. UnsafePathError if it is anything else."""
         path = os.path.join(self.path, name)
@@ -257,6 +244,20 @@ def publish_file(disk: Disk, directory: Directory, temporary: str, name: str, da
     finally:
         disk.close(fd)
     directory.sync()
+
+
+def check_file(directory: Directory, name: str) -> None:
+    """UnsafePathError if `name` is there and not a regular file with one link."""
+    try:
+        found = directory.stat(name)
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        raise UnsafePathError(
+            f"{os.path.join(directory.path, name)} is not a regular file with one link: "
+            "move it away, or remove its other name",
+            errno.EMLINK,
+        )
 
 
 def unlink_quietly(directory: Directory, name: str) -> None:

@@ -49,8 +49,15 @@ def inspect_path(path: str | os.PathLike[str], tick: Tick | None = None) -> Insp
 def inspect_directory(directory: Directory, id: str, tick: Tick | None = None) -> Inspection:
     """What is in a session's folder, walked from record 0.
 
-    OSError and TooNewError are the caller's.
+    OSError and TooNewError are the caller's; a file that vanishes meanwhile is a StorageError.
     """
+    try:
+        return _inspect_session(directory, id, tick)
+    except FileNotFoundError as error:
+        raise storage_error(error, "reading a file of the session") from error
+
+
+def _inspect_session(directory: Directory, id: str, tick: Tick | None) -> Inspection:
     with look(directory, whole=True, check_data=True, tick=tick) as facts:
         findings = facts.findings + _renamed(facts, id)
         return Inspection(

@@ -6,8 +6,8 @@ that a Ctrl-C cut short is seen by keys and fold exactly if it stayed.
 
 from __future__ import annotations
 
+from .checkpoint import Checkpoint
 from .errors import InvalidEventError
-from .recovery import Checkpoint
 from .types import Event
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from . import scan
 from .errors import PoisonedError
-from .files import Directory, Disk, append
+from .files import Directory, Disk, append, check_file
 from .lock import WriterLock, take_lock
 from .log import (
     Header,
@@ -88,7 +88,7 @@ class Opening:
         sweep_temporaries(self._directory)
         numbers = list_segments(self._directory)
         for name in (MANIFEST_NAME, *map(segment_name, numbers)):
-            self._directory.check_file(name)
+            check_file(self._directory, name)
         self._directory.sync()
         self._parent.sync()
         facts = examine(self._directory, writer="idle", whole=False)
@@ -121,7 +121,8 @@ class Opening:
         reason: str,
     ) -> LogWriter:
         manifest = facts.manifest or _rebuilt(self._session, facts)
-        if is_whole(facts) and not lock.must_roll:
+        # A lock file that is new or wiped may have been removed under a writer that lives on.
+        if is_whole(facts) and not lock.must_roll and lock.found is not None:
             lock.check()
             if list_segments(self._directory) != facts.view.numbers:
                 raise SegmentTakenError

@@ -7,15 +7,14 @@ each has a short history behind it in which data was lost without it.
 
 from __future__ import annotations
 
-import re
 import time
 
 from . import scan
-from .errors import CorruptLogError, TooNewError
-from .events import decode_data
+from .checkpoint import Checkpoint, decoded
+from .errors import TooNewError
 from .files import Directory
 from .lock import read_owner, writer_state
-from .log import LogView, find_batch, list_segments, segment_name
+from .log import Header, LogView, find_batch, list_segments, segment_name
 from .manifest import FORMAT_VERSION, Manifest, read_manifest
 from .types import Finding
 
@@ -29,37 +28,8 @@ LIVE_LOOKS_MAX = 100
 LIVE_PAUSE_S = 0.002
 FINISHED_BYTES_MAX = 4096
 """No `session.finished` of ours comes near it."""
-_UPTO = re.compile(rb'\{"upto":(-?[0-9]{1,18})[,}]')
 _UNFINISHED = frozenset(("torn", "unterminated", "batch_cut"))
 """What the end of a log looks like while its writer is in the middle of an append."""
-
-
-class Checkpoint:
-    """A checkpoint record that verified: where it is, and what seq its state goes up to."""
-
-    def __init__(self, segment: int, seq: int, offset: int, line: bytes, raw: bytes) -> None:
-        self.segment = segment
-        self.seq = seq
-        self.offset = offset
-        self.length = len(line)
-        self.crc = line[-11:-3].decode("ascii")
-        self._raw = raw
-        quick = _UPTO.match(raw)
-        self.upto = int(quick[1]) if quick else _upto(_decoded(raw))
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """Its decoded data: `{upto, state, fold, effects, approvals, keys}`.
-
-        CorruptLogError if a sealed record holds something else.
-        """
-        data = _decoded(self._raw)
-        if not isinstance(data, dict) or not _are_keys(data.get("keys", [])):
-            raise CorruptLogError(
-                f"checkpoint {self.seq} holds no state: restore the session from a copy",
-                Finding("undecodable", self.offset, self.length, self.segment, self.seq),
-            )
-        return data
 
 
 class Place:
@@ -267,17 +237,28 @@ class _Walker:
             header = self.view.header(number)
             if header is None:
                 continue
-            found = scan.find_record(
-                self.view.fd(number),
-                header.length,
-                self.view.end(number),
-                header.seed,
-                "checkpoint",
-                self.facts.watermark - 1,
-            )
-            if found is not None:
-                return self._checkpoint_at(number, *found)
+            stop = self.view.end(number)
+            while found := self._find_checkpoint(number, header, stop):
+                checkpoint = self._checkpoint_at(number, *found)
+                if checkpoint is not None:
+                    return checkpoint
+                stop = found[1]
         return None
+
+    def _find_checkpoint(
+        self, number: int, header: Header, stop: int
+    ) -> tuple[int, int, int] | None:
+        fd, below = self.view.fd(number), self.facts.watermark - 1
+        return scan.find_record(fd, header.length, stop, header.seed, "checkpoint", below)
+
+    def _is_repeat(self, number: int, seq: int, offset: int) -> bool:
+        """Whether a record stands behind one of its own seq or a later one: a copy of another."""
+        header, fd = self.view.header(number), self.view.fd(number)
+        if header is None or offset <= header.length:
+            return False
+        before, length, _ = scan.lines_backward(fd, header.length, offset, 1)[0]
+        record = scan.parse_record(scan.read_exactly(fd, before, length), header.seed)
+        return record is not None and record[0] >= seq
 
     def _checkpoint_at(self, number: int, seq: int, offset: int, length: int) -> Checkpoint | None:
         header = self.view.header(number)
@@ -288,6 +269,8 @@ class _Walker:
         if record is None or not line.endswith(b"\n") or record[0] != seq:
             return None
         if record[2] != "checkpoint" or record[6] > 0 or seq >= self.facts.watermark:
+            return None
+        if self._is_repeat(number, seq, offset):
             return None
         checkpoint = Checkpoint(number, seq, offset, line, line[record[4] : record[5]])
         return checkpoint if -1 <= checkpoint.upto < seq else None
@@ -429,15 +412,17 @@ class _Walker:
 
     def _status(self) -> str:
         facts = self.facts
+        if facts.last is None or facts.last[2] > FINISHED_BYTES_MAX:
+            return "active"
         header = self.view.header(facts.last_segment)
-        if facts.last is None or header is None or facts.last[2] > FINISHED_BYTES_MAX:
+        if header is None:
             return "active"
         _, offset, length = facts.last
         line = scan.read_exactly(self.view.fd(facts.last_segment), offset, length)
         record = scan.parse_record(line, header.seed)
         if record is None or record[2] != "session.finished":
             return "active"
-        data = _decoded(line[record[4] : record[5]])
+        data = decoded(line[record[4] : record[5]])
         status = data.get("status") if isinstance(data, dict) else None
         return status if status in ("completed", "failed", "cancelled") else "active"
 
@@ -470,22 +455,3 @@ def _excuse_unfinished(facts: Facts) -> None:
     facts.findings = [f for f in facts.findings if f.information]
     facts.findings.append(Finding("in_progress", begin, offset - begin, facts.view.newest))
     facts.state = "clean"
-
-
-def _decoded(raw: bytes) -> Any:
-    """The value of a JSON text, None where it is none: a seal proves bytes, not sense."""
-    try:
-        return decode_data(raw)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _are_keys(keys: Any) -> bool:
-    return isinstance(keys, list) and all(
-        isinstance(one, list) and [type(part) for part in one] == [str, int, str] for one in keys
-    )
-
-
-def _upto(data: Any) -> int:
-    upto = data.get("upto") if isinstance(data, dict) else None
-    return upto if type(upto) is int else -2

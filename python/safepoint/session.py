@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from . import scan
 from .batch import check_caller_type, seal_batch
+from .checkpoint import Checkpoint
 from .creation import create_session, find_created, open_directory
 from .errors import (
     InvalidEventError,
@@ -21,7 +22,7 @@ from .events import encode_data, encode_key
 from .files import Disk
 from .memory import Memory
 from .reader import History, take_last
-from .recovery import Checkpoint, Place
+from .recovery import Place
 from .types import Event, Repair
 from .upkeep import UPKEEP
 from .writer import LogWriter, timestamp
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from .batch import Item
     from .memory import Fold
 
-DURABILITIES = ("process", "batch", "sync")
 STATUSES = ("completed", "failed", "cancelled")
 BATCH_WITHIN_S = 0.05
 """`batch`: the log is synced at most this long after an append …"""
@@ -64,8 +64,6 @@ class Session:
         default: Callable[[Any], Any] | None,
         created: dict[str, Any] | None = None,
     ) -> None:
-        if durability not in DURABILITIES:
-            raise InvalidEventError(f"durability is one of {', '.join(DURABILITIES)}")
         self.id = id
         self.repairs: list[Repair] = []
         """What resume mended, each with its place and the quarantine file of the cut bytes."""
@@ -77,9 +75,7 @@ class Session:
         self._created = created
         """The data of `session.created`, until the session is on disk."""
         self._lock = RLock()
-        """Held by whatever changes the session; taken before the writer's own lock, never behind
-        it.
-        """
+        """Held by whatever changes the session; taken before the writer's own, never behind it."""
         self._writer: LogWriter | None = None
         self._closed = False
         self._writing = False
@@ -225,6 +221,7 @@ class Session:
                 if writer.is_open:
                     self._settle()
                     if not writer.poisoned:
+                        writer.check_end()
                         writer.sync()
                         if writer.manifest_is_behind:
                             writer.save_if_possible()
@@ -250,7 +247,7 @@ class Session:
     def last(self, n: int = 10, types: Collection[str] | None = None) -> list[Event]:
         """The newest `n` events, oldest first.
 
-        Costs what it returns and a walk over what follows the newest checkpoint. Raises as `events`.
+        Costs what it returns and a walk over what follows the newest checkpoint.
         """
         return take_last(self.events(reverse=True, types=types), n)
 
@@ -437,6 +434,7 @@ class Session:
         writer = self._begun()
         offset = writer.tail.offset
         seq = self._write([("checkpoint", raw, None, None)], (upto, state))
+        writer.check_end()
         writer.sync()
         writer.name_checkpoint(seq, offset, writer.tail.offset - offset)
         if writer.tail.offset >= self._segment_bytes:

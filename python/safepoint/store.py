@@ -7,6 +7,7 @@ import re
 
 from . import scan
 from .errors import (
+    InvalidEventError,
     InvalidIdError,
     ResumeCorruptError,
     ResumeRefusedError,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 SEGMENT_BYTES = 256 << 20
 """A checkpoint that ends behind this offset starts the next segment."""
+DURABILITIES = ("process", "batch", "sync")
 EFFECT_KINDS = ("tool", "verification")
 """Kinds of effects that a session declares where its caller names none."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -210,6 +212,8 @@ class Store:
         default: Callable[[Any], Any] | None,
         created: dict[str, Any] | None,
     ) -> Session:
+        if durability not in DURABILITIES:
+            raise InvalidEventError(f"durability is one of {', '.join(DURABILITIES)}")
         return Session(
             self._disk,
             self.path,
@@ -258,7 +262,7 @@ class Reader:
     def last(self, n: int = 10, types: Collection[str] | None = None) -> list[Event]:
         """The newest `n` events, oldest first.
 
-        Costs what it returns and a walk over what follows the newest checkpoint. Raises as `events`.
+        Costs what it returns and a walk over what follows the newest checkpoint.
         """
         return take_last(self.events(reverse=True, types=types), n)
 

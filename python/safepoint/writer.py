@@ -140,8 +140,16 @@ class LogWriter:
             if not self.lock.is_current_file():
                 self.poison("the writer lock was taken over", self.tail.next_seq)
                 raise self._poisoned()
+            self._check_segment(tail.offset)
             self.watermark = tail.next_seq
             self.synced_offset = tail.offset
+
+    def check_end(self) -> None:
+        """PoisonedError if the log does not end where we wrote last: somebody else changed it."""
+        size = os.fstat(self._fd).st_size
+        if size != self.tail.offset:
+            self.poison("the log was changed under it", self.tail.next_seq)
+            raise self._poisoned()
 
     def save(self, now: str) -> None:
         """Saves the manifest; the log must have been synced. Durable on return."""
@@ -277,6 +285,17 @@ class LogWriter:
         if found is None or begin == found[0] != self.header.length:
             return self.tail.offset, self.tail.next_seq
         return found
+
+    def _check_segment(self, offset: int) -> None:
+        """PoisonedError unless the active segment's name still leads to our bytes."""
+        try:
+            found = self.directory.stat(segment_name(self.header.segment))
+        except OSError:
+            found = None
+        ours = os.fstat(self._fd)
+        if found is None or found.st_ino != ours.st_ino or found.st_size < offset:
+            self.poison("its log was removed or cut", self.tail.next_seq)
+            raise self._poisoned()
 
     def _settle_rotation(self) -> None:
         """After a rotation that did not return: poisons if the next segment may be there."""

@@ -1,0 +1,63 @@
+"""A checkpoint record: where it stands, what its state goes up to, and what it holds."""
+
+from __future__ import annotations
+
+import re
+
+from .errors import CorruptLogError
+from .events import decode_data
+from .types import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_UPTO = re.compile(rb'\{"upto":(-?[0-9]{1,18})[,}]')
+"""How `data` begins as our writer writes it: found without decoding a large state."""
+
+
+class Checkpoint:
+    """A checkpoint record that verified: where it is, and what seq its state goes up to."""
+
+    def __init__(self, segment: int, seq: int, offset: int, line: bytes, raw: bytes) -> None:
+        self.segment = segment
+        self.seq = seq
+        self.offset = offset
+        self.length = len(line)
+        self.crc = line[-11:-3].decode("ascii")
+        self._raw = raw
+        quick = _UPTO.match(raw)
+        self.upto = int(quick[1]) if quick else _upto(decoded(raw))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Its decoded data: `{upto, state, fold, effects, approvals, keys}`.
+
+        CorruptLogError if a sealed record holds something else.
+        """
+        data = decoded(self._raw)
+        if not isinstance(data, dict) or not _are_keys(data.get("keys", [])):
+            raise CorruptLogError(
+                f"checkpoint {self.seq} holds no state: restore the session from a copy",
+                Finding("undecodable", self.offset, self.length, self.segment, self.seq),
+            )
+        return data
+
+
+def decoded(raw: bytes) -> Any:
+    """The value of a JSON text, None where it is none: a seal proves bytes, not sense."""
+    try:
+        return decode_data(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _are_keys(keys: Any) -> bool:
+    return isinstance(keys, list) and all(
+        isinstance(one, list) and [type(part) for part in one] == [str, int, str] for one in keys
+    )
+
+
+def _upto(data: Any) -> int:
+    upto = data.get("upto") if isinstance(data, dict) else None
+    return upto if type(upto) is int else -2
