@@ -404,3 +404,20 @@ def test_demo_suggests_a_log_that_is_there(tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / place / "log.jsonl").write_bytes(b"{}\n")
         os.utime(tmp_path / place / "log.jsonl", (number, number))
     assert demo.foreign_log() == str(tmp_path / ".codex/sessions/2026/12/log.jsonl")
+
+
+@pytest.mark.once
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is not there")
+def test_a_full_output_is_no_verdict(store: safepoint.Store) -> None:
+    """Exit code 1 means "can be repaired": a script must not see it because a disk was full."""
+    with store.create("s") as session:
+        session.append("first")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "safepoint", "inspect", f"{store.path}/s"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 4
+    assert done.stderr.count("\n") == 1

@@ -22,10 +22,12 @@ _PROGRESS_EVERY_S = 0.1
 class Output:
     """Lines on stdout. A reader that went away (`| head`) is not an error: the rest is dropped."""
 
-    def __init__(self, stream: TextIO, *, as_json: bool) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO | None, *, as_json: bool) -> None:
         self.as_json = as_json
-        self.closed = False
+        self.closed = stream is None
+        if stream is None:
+            return
+        self._stream = stream
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
@@ -48,9 +50,11 @@ class Output:
             self._stream.write(text)
             if not text:
                 self._stream.flush()
-        except BrokenPipeError:
+        except OSError as error:
             self.closed = True
             _point_at_null(self._stream)
+            if not isinstance(error, BrokenPipeError):
+                raise
 
 
 def _point_at_null(stream: TextIO) -> None:
@@ -65,7 +69,7 @@ class Progress:
 
     def __init__(self, label: str, total_bytes: int, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._on = self._stream.isatty()
+        self._on = self._stream is not None and self._stream.isatty()
         self._label = shown(label)
         self._total = total_bytes
         self._next = time.monotonic() + _PROGRESS_AFTER_S
@@ -124,7 +128,7 @@ def duration(seconds: float) -> str:
 
 def fitted(line: str) -> str:
     """The line as it is for a pipe, cut to the width of a terminal."""
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         return line
     import shutil
 

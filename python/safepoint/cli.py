@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 import safepoint
 
@@ -183,7 +184,11 @@ def _plan(args: Namespace, out: Output) -> int:
         verdict = f"{plan.verdict} after a repair" if plan.repairs and not refused else plan.verdict
         out.line(f"{args.folder}: {verdict}")
         start = plan.checkpoint_seq
-        origin = "the start" if start is None else f"checkpoint {start}, as of seq {plan.upto}"
+        origin = "the start"
+        if start is not None:
+            origin = (
+                f"checkpoint {start}, as of seq {plan.upto}; what lies before was not looked at"
+            )
         out.line(f"  state     from {origin}")
         out.line(f"  last seq  {plan.last_seq}, known durable through {plan.durable_seq}")
         for repair in plan.repairs:
@@ -202,7 +207,8 @@ def _repair(args: Namespace, out: Output) -> int:
     if out.as_json:
         out.json({"session": session, "repairs": [repair.as_dict() for repair in repairs]})
         return OK
-    out.line(f"{args.folder}: {'mended' if repairs else 'nothing to mend'}")
+    nothing = "nothing to mend behind the newest checkpoint; safepoint verify looks at the rest"
+    out.line(f"{args.folder}: {'mended' if repairs else nothing}")
     for repair in repairs:
         out.line(f"  {place(repair)}")
         if repair.quarantine:
@@ -303,6 +309,7 @@ def _run(args: Namespace) -> int:
     out = Output(sys.stdout, as_json=args.json)
     try:
         code = args.run(args, out)
+        out.flush()
     except KeyboardInterrupt:
         complain("interrupted")
         code = INTERRUPTED
@@ -311,7 +318,8 @@ def _run(args: Namespace) -> int:
         if out.as_json:
             out.json({"error": type(error).__name__, "message": _message(error)})
         complain(_message(error))
-    out.flush()
+    with suppress(OSError):
+        out.flush()
     return code
 
 
