@@ -207,3 +207,29 @@ def test_a_fork_inside_another_threads_append_poisons_the_child(store: safepoint
         session._writing = False
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
         assert session.append("second") == 2
+
+
+@pytest.mark.parametrize("part", ["version", "initial", "apply", "dump", "load"])
+def test_a_fold_that_lacks_a_part_is_refused_at_once(store: safepoint.Store, part: str) -> None:
+    """Ten appends later, at the first checkpoint, would be too late to learn of it."""
+    members = {name: getattr(Failing, name) for name in ("initial", "apply", "dump", "load")}
+    members["version"] = 1
+    del members[part]
+    with pytest.raises(TypeError, match=part):
+        store.create("s", fold=type("Fold", (), members)())
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "5", None, 1.5])
+def test_segment_bytes_is_checked_where_it_is_given(tmp_path: Path, wrong: object) -> None:
+    """A checkpoint must not find it out behind its own record."""
+    with pytest.raises(ValueError, match="segment_bytes"):
+        safepoint.open_store(tmp_path, segment_bytes=wrong)  # type: ignore[arg-type]
+
+
+def test_a_default_that_converts_nothing_is_named(store: safepoint.Store) -> None:
+    """default=lambda value: value must end in our error, not in a full stack."""
+    with (
+        store.create("s", default=lambda value: value) as session,
+        pytest.raises(safepoint.InvalidEventError),
+    ):
+        session.append("message", {"x": {1, 2}})

@@ -26,6 +26,9 @@ TYPE_CHARS_MAX = 128
 KEY_CHARS_MAX = 512
 """Longest idempotency key: checkpoints repeat the newest 1,024 of them."""
 
+ORJSON_BYTES_MAX = 4 << 20
+"""orjson 3.13 takes 12 times the input in memory first and crashes where there is not so much."""
+
 _TYPE = re.compile(r"[!#-\[\]-~]{1,128}")
 _LONG_DIGITS = re.compile(rb"[0-9]{19}")
 """orjson turns integers past 64 bits into floats; 19 digits may be one, so the standard library
@@ -78,7 +81,7 @@ def decode_json(raw: bytes) -> Any:
 
     ValueError.
     """
-    if not _LONG_DIGITS.search(raw):
+    if len(raw) <= ORJSON_BYTES_MAX and not _LONG_DIGITS.search(raw):
         import orjson
 
         try:
@@ -123,6 +126,7 @@ def _plain(value: Any, default: Default | None, depth: int) -> Any:
         return _plain_dict(value, default, depth)
     if kind is list or kind is tuple:
         return _plain_list(value, default, depth)
+    _check_depth(depth)
     return _plain(_converted(value, default), default, depth - 1)
 
 

@@ -37,10 +37,20 @@ KEYS_MAX = 1024
 """Idempotency keys that are remembered; each checkpoint repeats them."""
 
 
+def _check_fold(fold: Fold) -> None:
+    """TypeError at once, and not at the first checkpoint, where a fold lacks a part."""
+    parts = ("version", "initial", "apply", "dump", "load")
+    lacking = [part for part in parts if not hasattr(fold, part)]
+    if lacking:
+        raise TypeError(f"a fold has {', '.join(parts)}; this one lacks {', '.join(lacking)}")
+
+
 class Memory:
     """Keys and state of one session. The session's lock guards it."""
 
     def __init__(self, fold: Fold | None) -> None:
+        if fold is not None:
+            _check_fold(fold)
         self.fold = fold
         self.upto = -1
         """The last event that the newest checkpoint's state contains."""

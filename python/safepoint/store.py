@@ -56,6 +56,8 @@ class Store:
         segment_bytes: int = SEGMENT_BYTES,
         disk: Disk | None = None,
     ) -> None:
+        if type(segment_bytes) is not int or segment_bytes < 1:
+            raise ValueError("segment_bytes must be a number of bytes, at least 1")
         self.path = os.path.abspath(os.fspath(path))
         self._segment_bytes = segment_bytes
         self._disk = Disk() if disk is None else disk
@@ -279,7 +281,8 @@ class Reader:
 def open_store(path: str | os.PathLike[str], segment_bytes: int = SEGMENT_BYTES) -> Store:
     """A store in the directory `path`, which is made (mode 0700) by the first append.
 
-    `segment_bytes`: a checkpoint that ends behind this offset starts the next segment.
+    `segment_bytes`: a checkpoint that ends behind this offset starts the next segment. ValueError
+    unless it is at least 1.
     """
     return Store(path, segment_bytes=segment_bytes)
 
