@@ -27,7 +27,7 @@ KEY_CHARS_MAX = 512
 """Longest idempotency key: checkpoints repeat the newest 1,024 of them."""
 
 ORJSON_BYTES_MAX = 4 << 20
-"""orjson 3.13 takes 12 times the input in memory first and crashes where there is not so much."""
+"""orjson reserves many times its input before it decodes, and crashes where that fails."""
 
 _TYPE = re.compile(r"[!#-\[\]-~]{1,128}")
 _LONG_DIGITS = re.compile(rb"[0-9]{19}")
