@@ -275,7 +275,9 @@ def _split(path: str) -> tuple[str, str]:
 def _unsafe(error: OSError, path: str, wanted: str) -> OSError | UnsafePathError:
     """What to raise for a failed open: UnsafePathError where the kind of file is to blame."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.ENODEV):
-        return UnsafePathError(f"{path} is not {wanted}: move it away", error.errno)
+        return UnsafePathError(
+            f"{path} is not {wanted}: move it away, or give the real path", error.errno
+        )
     return error
 
 

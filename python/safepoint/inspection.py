@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
     Tick = Callable[[int], object]
 
+_NO_SESSION = (
+    "no session was begun in this folder: give a session's folder or a log file; "
+    "safepoint ls lists the sessions of a store"
+)
 _HEADER_START = b'{"safepoint":'
 _TAIL_DAMAGE = frozenset(("torn", "unterminated", "nul"))
 """Damage that a crash leaves at the end of a log that nobody appended to since."""
@@ -73,7 +77,7 @@ def _inspect_session(directory: Directory, id: str, tick: Tick | None) -> Inspec
             records_behind=facts.records_behind,
             findings=findings,
             findings_omitted=facts.findings_omitted,
-            message="no session was begun in this folder" if facts.state == "empty" else "",
+            message=_NO_SESSION if facts.state == "empty" else "",
         )
 
 

@@ -95,6 +95,9 @@ class WriterLock:
             released=False,
         )
         self._write()
+        if self.found is None:
+            # An empty lock file makes the next opening roll: a power cut must not leave one.
+            self._disk.sync(self._fd)
 
     @property
     def must_roll(self) -> bool:

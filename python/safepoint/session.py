@@ -138,13 +138,12 @@ class Session:
         for type, data in events:
             check_caller_type(type)
             items.append((type, encode_data(data, self._default), None, None))
-        if not items:
-            return range(self.last_seq + 1, self.last_seq + 1)
         try:
             with self._lock:
                 self._ready()
-                first = self._write(items)
-            self._make_durable(sync)
+                first = self._write(items) if items else self._stop()
+            if items:
+                self._make_durable(sync)
         except BaseException:
             self._sync_what_stayed()
             raise

@@ -109,14 +109,11 @@ class Store:
                 seq, timestamp(), "session.resumed", None, raw, -1, watermark, seed
             )
 
-        with self._root(id) as root:
-            directory = _open_session(root, id)
+        with self._root(id) as root, _storage(f"opening session {id}"):
+            directory = _open_begun(root, id)
             try:
                 opening = Opening(self._disk, root, directory, id)
                 writer, facts = opening.open(_refuse(id), record, "resumed")
-            except OSError as error:
-                directory.close()
-                raise storage_error(error, f"opening session {id}") from error
             except BaseException:
                 directory.close()
                 raise
@@ -133,12 +130,8 @@ class Store:
 
         InvalidIdError, SessionNotFoundError, TooNewError, StorageError.
         """
-        with self._directory(check_id(id)) as directory, _storage(f"opening session {id}"):
-            with LogView(directory) as view:
-                if view.numbers:
-                    view.header(view.newest)
-                elif not view.strangers and read_manifest(directory) is None:
-                    raise _not_found(id)
+        with self._root(check_id(id)) as root, _storage(f"opening session {id}"):
+            _open_begun(root, id).close()
         return Reader(self, id)
 
     def inspect(self, id: str, tick: Callable[[int], object] | None = None) -> Inspection:
@@ -167,7 +160,7 @@ class Store:
         Raises as `resume`, but mends a finished session too.
         """
         with self._root(check_id(id)) as root, _storage(f"mending session {id}"):
-            directory = _open_session(root, id)
+            directory = _open_begun(root, id)
             try:
                 opening = Opening(self._disk, root, directory, id)
                 writer, facts = opening.open(_refuse(id, finished="allowed"), None, "repaired")
@@ -336,6 +329,21 @@ def _open_session(root: Directory, id: str) -> Directory:
         raise _not_found(id) from None
     except OSError as error:
         raise storage_error(error, f"opening session {id}") from error
+
+
+def _open_begun(root: Directory, id: str) -> Directory:
+    """The folder, if a session was begun in it; a lock file must not be made in any other."""
+    directory = _open_session(root, id)
+    try:
+        with LogView(directory) as view:
+            if view.numbers:
+                view.header(view.newest)
+            elif not view.strangers and read_manifest(directory) is None:
+                raise _not_found(id)
+        return directory
+    except BaseException:
+        directory.close()
+        raise
 
 
 def _not_found(id: str) -> SessionNotFoundError:
