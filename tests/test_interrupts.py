@@ -300,8 +300,8 @@ def test_creation_interrupted_anywhere(tmp_path: Path) -> None:
 def test_creation_interrupted_twice(tmp_path: Path) -> None:
     """A second Ctrl-C while an interrupted creation is settled loses neither session nor handle."""
     one = Creations(tmp_path)
-    for point in points(lambda: one.append(), step=19):
-        for again in range(point % 13, POINTS_MAX, 13):
+    for point in points(lambda: one.append(), step=41):
+        for again in range(point % 61, POINTS_MAX, 61):
             if not interrupted(again, lambda: one.session.last_seq):
                 break
         last = one.session.last_seq
