@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -233,3 +235,33 @@ def test_a_default_that_converts_nothing_is_named(store: safepoint.Store) -> Non
         pytest.raises(safepoint.InvalidEventError),
     ):
         session.append("message", {"x": {1, 2}})
+
+
+def test_a_manifest_that_could_not_be_saved_is_saved_at_close(
+    store: safepoint.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checkpoint is in the log; hint and watermark must not stay behind for good."""
+    session = store.create("s")
+    session.append("first")
+    with monkeypatch.context() as patch:
+        patch.setattr("safepoint.writer.save_manifest", _fail)
+        seq = session.checkpoint({})
+    session.close()
+    manifest = json.loads((Path(store.path) / "s" / "session.json").read_text())
+    assert (manifest["durable"]["seq"], manifest["checkpoint"]["seq"]) == (seq + 1, seq)
+
+
+def test_a_backward_reader_goes_on_beside_a_resume(store: safepoint.Store) -> None:
+    """A resume rolls and cuts the old segment: no damage to whoever is reading it."""
+    pid = os.fork()
+    if pid == 0:
+        session = store.create("s", durability="process")
+        for number in range(50):
+            session.append("message", number)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    events = store.open("s").events(reverse=True)
+    seqs = [next(events).seq]
+    store.resume("s").close()
+    seqs += [event.seq for event in events]
+    assert seqs == list(range(51))[::-1]

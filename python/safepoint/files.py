@@ -216,7 +216,6 @@ def append(disk: Disk, fd: int, data: bytes) -> None:
     less.
 
     OSError leaves any prefix of `data` in the file; the caller truncates.
-
     """
     taken = disk.write(fd, data)
     if taken == len(data):

@@ -232,7 +232,6 @@ def process_start(pid: int) -> int | None:
     gone.
 
     Where there is no /proc a process that exists gives 0.
-
     """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

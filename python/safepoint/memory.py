@@ -94,7 +94,6 @@ class Memory:
         others.
 
         An exception of the fold comes through with a note: the event is in the log all the same.
-
         """
         while self._pending:
             event = self._pending[0]

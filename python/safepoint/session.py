@@ -192,7 +192,6 @@ class Session:
         record's seq.
 
         No more events can be appended, and resume refuses. Raises as `append`.
-
         """
         if status not in STATUSES:
             raise InvalidEventError(f"a session finishes as one of {', '.join(STATUSES)}")
@@ -486,8 +485,9 @@ class Session:
     def _sync_what_stayed(self) -> None:
         """Behind an append that raised: an event that stayed is synced as soon as any other."""
         writer = self._writer
-        if writer is not None and not writer.poisoned and self._durability != "process":
-            self._request_sync(BATCH_WITHIN_S)
+        if writer is not None and not writer.poisoned and writer.unsynced_bytes:
+            process = self._durability == "process"
+            self._request_sync(PROCESS_WITHIN_S if process else BATCH_WITHIN_S)
 
     def _request_sync(self, within_s: float) -> None:
         self._sync_requested = True

@@ -139,7 +139,6 @@ class Repair(Value):
     there.
 
     `quarantine` is None where nothing was cut (only a newline was missing), or nothing is done yet.
-
     """
 
     FIELDS = ("kind", "segment", "offset", "length", "quarantine")
@@ -171,7 +170,6 @@ class Inspection(Value):
     findings          list of Finding, in file order
     findings_omitted  how many more there were than a report keeps
     message           why, where `state` alone does not say it; else ""
-
     """
 
     FIELDS = (

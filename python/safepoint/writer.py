@@ -30,10 +30,6 @@ from .log import (
 from .manifest import Manifest, save_manifest
 from .types import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 CARRY_BYTES_MAX = 4 << 20
 """A rotation carries at most this much, so that it costs little and resume still opens one file."""
 
@@ -77,6 +73,8 @@ class LogWriter:
         """W: all seqs below it are on stable storage. A log is opened with all of it durable."""
         self.manifest = manifest
         """What the manifest says, or will say at the next save."""
+        self._saved = (manifest.durable["segment"], manifest.durable["seq"])
+        """The segment and W that the manifest on disk names."""
         self.seed = header.seed
         self.synced_offset = tail.offset
         """Bytes of the active segment that the last sync covered: what follows is unsynced."""
@@ -165,6 +163,7 @@ class LogWriter:
             save_manifest(self._disk, self.directory, self.lock, manifest)
         except OSError as error:
             raise storage_error(error, "saving the manifest") from error
+        self._saved = (manifest.durable["segment"], manifest.durable["seq"])
 
     def save_if_possible(self) -> None:
         """Saves the manifest, a cache: where that fails, the next save brings it up to date."""
@@ -174,8 +173,7 @@ class LogWriter:
     @property
     def manifest_is_behind(self) -> bool:
         """Whether the log was synced further than the last saved manifest says."""
-        durable = self.manifest.durable
-        return (durable["segment"], durable["seq"]) != (self.header.segment, self.watermark)
+        return self._saved != (self.header.segment, self.watermark)
 
     def name_checkpoint(self, seq: int, offset: int, length: int) -> None:
         """The next manifest names this checkpoint record of the active segment."""
