@@ -58,7 +58,7 @@ $(NATIVE_READY): $(RUST_SOURCES) $(TOOLS_READY)
 
 needs-cargo:
 	@[ -n "$(CARGO)" ] || { \
-		echo "cargo is missing: install Rust 1.85 or newer (https://rustup.rs) and run this again" >&2; \
+		echo "cargo is missing: install Rust 1.89 or newer (https://rustup.rs) and run this again" >&2; \
 		exit 1; }
 
 dev: needs-cargo $(NATIVE_READY)

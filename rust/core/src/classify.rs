@@ -7,6 +7,7 @@ use crate::finding::{Finding, Kind};
 use crate::json::{Watch, is_space};
 use crate::lines::{LINE_BYTES_MAX, Line};
 use crate::pieces::each_piece;
+use crate::quick::quick_object;
 use crate::text::{Slice, Text, leading_nuls, position, trailing_nuls};
 use crate::verdict::{Verdict, judge_range};
 use crate::watch::Top;
@@ -125,6 +126,22 @@ pub(crate) fn kind_of(verdict: Verdict) -> Option<Kind> {
     }
 }
 
+/// As [`classify`] for a line in memory. Where nobody listens, most lines need a quick look only.
+pub(crate) fn classify_body<W: Watch>(
+    body: &[u8],
+    line: Line,
+    watch: &impl Fn() -> W,
+    give: &mut impl FnMut(Event<'_, W>),
+) {
+    if !W::LISTENS
+        && body.len() as u64 <= LINE_BYTES_MAX
+        && let Some(seq) = quick_object(body)
+    {
+        return give_line(line, seq, &watch(), give);
+    }
+    classify(&mut Slice(body), line, watch, give).expect("memory is readable");
+}
+
 /// Gives the findings and objects of the line whose body is `text`; `watch` makes what looks at
 /// each object while it is parsed.
 pub(crate) fn classify<T: Text, W: Watch>(
@@ -163,7 +180,7 @@ fn classify_rest<T: Text, W: Watch>(
     let mut seen = (Top::default(), watch());
     let verdict = judge_range(text, parts.rest.clone(), &mut seen)?;
     let Some(kind) = kind_of(verdict) else {
-        give_whole(parts, &seen.0, &seen.1, give);
+        give_whole(parts, seen.0.seq(), &seen.1, give);
         return Ok(());
     };
     let mut glued = false;
@@ -182,19 +199,24 @@ fn classify_rest<T: Text, W: Watch>(
 }
 
 /// Gives a rest that is one object.
-fn give_whole<W>(parts: &Parts, top: &Top, seen: &W, give: &mut impl FnMut(Event<'_, W>)) {
+fn give_whole<W>(parts: &Parts, seq: Option<u64>, seen: &W, give: &mut impl FnMut(Event<'_, W>)) {
     if !parts.is_ended() {
         give(Event::Finding(parts.finding(Kind::Unterminated)));
     }
     let (offset, length) = parts.span();
-    give(Event::Object(Object { offset, length, seq: top.seq() }, seen));
+    give(Event::Object(Object { offset, length, seq }, seen));
 }
 
-/// Gives a line that is one object from end to end, as was found while it streamed by.
-pub(crate) fn give_line<W>(line: Line, top: &Top, seen: &W, give: &mut impl FnMut(Event<'_, W>)) {
+/// Gives a line that is one object from end to end, and has that `seq`.
+pub(crate) fn give_line<W>(
+    line: Line,
+    seq: Option<u64>,
+    seen: &W,
+    give: &mut impl FnMut(Event<'_, W>),
+) {
     let rest = 0..line.body_end() - line.offset;
     let parts = Parts { line, nuls_before: 0, nuls_behind: 0, rest, is_blank: false };
-    give_whole(&parts, top, seen, give);
+    give_whole(&parts, seq, seen, give);
 }
 
 /// Findings and complete objects of one line, its newline included, relative to the line.
@@ -203,10 +225,9 @@ pub fn classify_line(line: &[u8]) -> (Vec<Finding>, Vec<Object>) {
     let terminated = body.len() < line.len();
     let place = Line { offset: 0, length: line.len() as u64, terminated };
     let (mut findings, mut objects) = (Vec::new(), Vec::new());
-    classify(&mut Slice(body), place, &|| (), &mut |event| match event {
+    classify_body(body, place, &|| (), &mut |event| match event {
         Event::Finding(finding) => findings.push(finding),
         Event::Object(object, ()) => objects.push(object),
-    })
-    .expect("memory is readable");
+    });
     (findings, objects)
 }

@@ -2,12 +2,12 @@
 
 use memchr::memmem;
 
-use crate::classify::{Event, Object, classify, give_line};
+use crate::classify::{Event, Object, classify, classify_body, give_line};
 use crate::error::Result;
 use crate::json::{Watch, is_space};
 use crate::lines::{Backward, Forward, Framed, LINE_BYTES_MAX, Met, check_max};
 use crate::source::{Scan, Source, Tick};
-use crate::text::{Slice, Span, position, rfind_byte};
+use crate::text::{Span, position, rfind_byte};
 use crate::verdict::{Judge, Verdict};
 use crate::watch::{PathWord, Top};
 
@@ -71,7 +71,7 @@ pub(crate) fn each_line<S: Source + ?Sized, W: Watch>(
         let end = match reader.next()? {
             None => break,
             Some(Framed::Whole(line, body)) => {
-                classify(&mut Slice(body), line, watch, &mut events)?;
+                classify_body(body, line, watch, &mut events);
                 line.end()
             }
             Some(Framed::Long) => long_line(&mut reader, scan, watch, &mut events)?,
@@ -109,7 +109,7 @@ fn long_line<S: Source + ?Sized, W: Watch>(
     }
     let line = reader.long_line();
     if length <= LINE_BYTES_MAX && judge.verdict() == Verdict::Ok {
-        give_line(line, &seen.0, &seen.1, events);
+        give_line(line, seen.0.seq(), &seen.1, events);
     } else {
         let body = scan.range(line.offset, line.body_end());
         classify(&mut Span::new(body), line, watch, events)?;
@@ -152,7 +152,7 @@ fn line_backward<S: Source + ?Sized, W: Watch>(
     events: &mut impl FnMut(Event<'_, W>),
 ) -> Result<()> {
     match body {
-        Some(body) => classify(&mut Slice(body), line, watch, events)?,
+        Some(body) => classify_body(body, line, watch, events),
         None => {
             let body = scan.range(line.offset, line.body_end());
             classify(&mut Span::new(body), line, watch, events)?;

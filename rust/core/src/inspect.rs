@@ -140,10 +140,10 @@ pub fn inspect_jsonl<S: Source + ?Sized>(
         })?;
         return Ok(inspector.finish());
     }
-    if let Some(tick) = tick {
-        if !tick(scan.stop) {
-            return Err(crate::error::Error::Stopped);
-        }
+    if let Some(tick) = tick
+        && !tick(scan.stop)
+    {
+        return Err(crate::error::Error::Stopped);
     }
     Ok(inspector.finish())
 }

@@ -18,7 +18,8 @@
 //! offset and a length. Memory is bounded by the chunk, and time by a small number of passes,
 //! whatever the content. Results do not depend on the size of the chunk.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
+#![warn(clippy::undocumented_unsafe_blocks)]
 
 mod classify;
 mod error;
@@ -28,8 +29,11 @@ mod gaps;
 mod inspect;
 mod json;
 mod lines;
+#[allow(unsafe_code, reason = "vector instructions, and the choice of them")]
+mod masks;
 mod pieces;
 mod plain;
+mod quick;
 mod record;
 mod run;
 mod search;
@@ -54,3 +58,4 @@ pub use search::{Wanted, find_record, find_watermark};
 pub use source::{CHUNK_BYTES, Scan, Source};
 pub use verdict::{Judge, Verdict, check_json};
 pub use walk::{Rules, walk};
+pub use watch::Top;
