@@ -1,5 +1,7 @@
 //! Logs that others wrote: their objects in both directions, and the newest that holds a word.
 
+use std::mem::take;
+
 use memchr::memmem;
 
 use crate::classify::{Event, Object, classify, classify_body, give_line};
@@ -56,14 +58,15 @@ pub(crate) fn head<S: Source + ?Sized>(scan: &Scan<'_, S>) -> Result<Head> {
 }
 
 /// Gives what each line holds, in order from `scan.start`, a line start, and then the line's end;
-/// an answer of `false` to that ends the scan.
+/// an answer of `false` to that ends the scan. `buf` is left for another scan.
 pub(crate) fn each_line<S: Source + ?Sized, W: Watch>(
+    buf: &mut Vec<u8>,
     scan: Scan<'_, S>,
     tick: Option<Tick<'_>>,
     watch: &impl Fn() -> W,
     mut give: impl FnMut(Step<'_, W>) -> bool,
 ) -> Result<()> {
-    let mut reader = Forward::new(scan, tick);
+    let mut reader = Forward::reusing(take(buf), scan, tick);
     loop {
         let mut events = |event: Event<'_, W>| {
             give(Step::Event(event));
@@ -80,7 +83,9 @@ pub(crate) fn each_line<S: Source + ?Sized, W: Watch>(
             return Ok(());
         }
     }
-    reader.finish()
+    reader.finish()?;
+    *buf = reader.into_buffer();
+    Ok(())
 }
 
 /// What [`each_line`] gives.
@@ -133,7 +138,7 @@ pub fn objects_forward<S: Source + ?Sized>(
     }
     let mut objects = Vec::new();
     let mut next = None;
-    each_line(scan.range(first, scan.stop), None, &|| (), |step| {
+    each_line(&mut Vec::new(), scan.range(first, scan.stop), None, &|| (), |step| {
         match step {
             Step::Event(Event::Object(object, ())) => objects.push(object),
             Step::LineEnd(end) if objects.len() >= objects_max => next = Some(end),

@@ -1,10 +1,13 @@
 //! One walk over a foreign log: how many objects, where the tail begins, what is damaged.
 
+use std::mem::take;
+
 use crate::classify::{Event, Object};
 use crate::error::Result;
 use crate::finding::{Finding, Findings, Kind, Mark};
 use crate::foreign::{BOM, Head, Step, each_line, head};
 use crate::gaps::Gaps;
+use crate::parallel::in_order;
 use crate::source::{Scan, Source, Tick};
 
 /// What [`inspect_jsonl`] says.
@@ -43,11 +46,12 @@ struct Inspector {
 }
 
 impl Inspector {
-    /// Takes what a line holds.
-    fn event(&mut self, event: &Event<'_, ()>) {
-        match event {
-            Event::Finding(finding) => self.finding(*finding),
-            Event::Object(object, ()) => self.object(object),
+    /// Takes what comes next.
+    fn take(&mut self, seen: Seen) {
+        match seen {
+            Seen::Finding(finding) => self.finding(finding),
+            Seen::Object(object) => self.object(&object),
+            Seen::LineEnd => self.glued = None,
         }
     }
 
@@ -70,11 +74,6 @@ impl Inspector {
             self.seq(seq, object, damage);
             self.damage = None;
         }
-    }
-
-    /// A line is at its end.
-    fn line_end(&mut self) {
-        self.glued = None;
     }
 
     /// Takes the seq of an object; `damage` stands before it and behind the one before.
@@ -113,9 +112,42 @@ impl Inspector {
     }
 }
 
-/// Walks a foreign log; the range of `scan` starts at 0.
-pub fn inspect_jsonl<S: Source + ?Sized>(
+/// What a line of a foreign log holds, in order.
+enum Seen {
+    /// A finding.
+    Finding(Finding),
+    /// A complete object.
+    Object(Object),
+    /// The end of a line with a finding.
+    LineEnd,
+}
+
+/// Gives what the lines of a range hold.
+fn each_seen<S: Source + ?Sized>(
+    buf: &mut Vec<u8>,
     scan: Scan<'_, S>,
+    tick: Option<Tick<'_>>,
+    give: &mut dyn FnMut(Seen),
+) -> Result<()> {
+    let mut found = false;
+    each_line(buf, scan, tick, &|| (), |step| {
+        match step {
+            Step::Event(Event::Object(object, ())) => give(Seen::Object(object)),
+            Step::Event(Event::Finding(finding)) => {
+                found = true;
+                give(Seen::Finding(finding));
+            }
+            Step::LineEnd(_) if take(&mut found) => give(Seen::LineEnd),
+            Step::LineEnd(_) => {}
+        }
+        true
+    })
+}
+
+/// Walks a foreign log by up to `threads` threads; the range of `scan` starts at 0.
+pub fn inspect_jsonl<S: Source + Sync + ?Sized>(
+    scan: Scan<'_, S>,
+    threads: usize,
     mut tick: Option<Tick<'_>>,
 ) -> Result<Inspection> {
     let mut inspector = Inspector::default();
@@ -131,13 +163,8 @@ pub fn inspect_jsonl<S: Source + ?Sized>(
     } else {
         let mut shifted = tick.as_mut().map(|tick| |done: u64| tick(done + first));
         let tick = shifted.as_mut().map(|tick| tick as Tick<'_>);
-        each_line(scan.range(first, scan.stop), tick, &|| (), |step| {
-            match step {
-                Step::Event(event) => inspector.event(&event),
-                Step::LineEnd(_) => inspector.line_end(),
-            }
-            true
-        })?;
+        let lines = scan.range(first, scan.stop);
+        in_order(lines, threads, tick, &each_seen, &mut |seen| inspector.take(seen))?;
         return Ok(inspector.finish());
     }
     if let Some(tick) = tick

@@ -7,11 +7,12 @@
 //!
 //! * [`source`] reads by position and never maps, because a live log changes under a map;
 //! * `lines` frames on byte 0x0A in both directions and holds one chunk, however long a line is;
-//! * `quick` knows most well-formed lines from the `masks` of their blocks and the table in `steps`;
+//! * `quick` knows most well-formed lines from the `masks` of their blocks and a table of `steps`;
 //! * `json` is a pushdown automaton over parts of a text. It stops at the very byte that cannot
 //!   be, takes what the standard library of Python takes, and `watch` looks at what it passes;
 //! * `record` alone knows the layout of a record of ours;
 //! * `pieces` finds complete objects inside damaged lines, foreign ones by parsing, ours by CRC;
+//! * `parallel` cuts a log at line starts for several threads, whose answers are taken in order;
 //! * `classify`, `foreign` and `inspect` say what a foreign log holds, `walk`, `run` and `search`
 //!   what ours does.
 //!
@@ -32,6 +33,7 @@ mod json;
 mod lines;
 #[allow(unsafe_code, reason = "vector instructions, and the choice of them")]
 mod masks;
+mod parallel;
 mod pieces;
 mod plain;
 mod quick;

@@ -70,9 +70,19 @@ pub(crate) struct Forward<'s, 't, S: Source + ?Sized> {
 impl<'s, 't, S: Source + ?Sized> Forward<'s, 't, S> {
     /// `scan.start` is the first byte of a line.
     pub(crate) fn new(scan: Scan<'s, S>, tick: Option<Tick<'t>>) -> Self {
-        let pace = Pace::new(tick);
-        let (buf, base) = (scan.buffer(), scan.start);
+        Forward::reusing(Vec::new(), scan, tick)
+    }
+
+    /// The same with a buffer of an earlier scan.
+    pub(crate) fn reusing(mut buf: Vec<u8>, scan: Scan<'s, S>, tick: Option<Tick<'t>>) -> Self {
+        scan.size(&mut buf);
+        let (base, pace) = (scan.start, Pace::new(tick));
         Forward { scan, buf, base, filled: 0, at: 0, ended: None, long: 0, pace }
+    }
+
+    /// The buffer, for another scan.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.buf
     }
 
     /// The next line; `None` at the end of the range.
@@ -148,7 +158,7 @@ impl<'s, 't, S: Source + ?Sized> Forward<'s, 't, S> {
         if count < want {
             self.scan.stop = offset + count as u64;
         }
-        self.pace.read(count)
+        self.pace.read(count as u64)
     }
 
     /// Tells the caller that the range is done.
@@ -229,7 +239,7 @@ impl<'s, 't, S: Source + ?Sized> Backward<'s, 't, S> {
         let read = self.scan.source.read_full(target, self.base)?;
         // Bytes that a writer took away meanwhile read as NULs.
         target[read..].fill(0);
-        self.pace.read(count)
+        self.pace.read(count as u64)
     }
 }
 

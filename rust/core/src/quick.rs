@@ -281,8 +281,8 @@ mod tests {
         for pad in (0..200).map(|count| "x".repeat(count)) {
             let text = "naïve \\n \\u001b[0m \\\"quoted\\\" C:\\\\temp ✓ ".repeat(3);
             let line = format!(
-                "{{\"seq\":12,\"type\":\"note\", \"data\":{{\"t\":\"{pad}{text}\",\"n\":[1,-2.5e+3,true,null,\
-                 {{}},[]]}}}}"
+                "{{\"seq\":12,\"type\":\"note\", \"data\":\
+                 {{\"t\":\"{pad}{text}\",\"n\":[1,-2.5e+3,true,null,{{}},[]]}}}}"
             );
             assert_eq!(quick_object(line.as_bytes()), Some(Some(12)));
             assert_eq!(quick_object(&line.as_bytes()[..line.len() - 1]), None);

@@ -2,7 +2,7 @@
 
 use crate::finding::{Finding, Findings, Kind, Mark};
 use crate::gaps::Gaps;
-use crate::record::Sealed;
+use crate::record::{Record, Sealed};
 
 /// Where a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +71,43 @@ impl Batch {
 
 /// What a run needs to know of a record.
 #[derive(Clone, Copy)]
-struct Entry {
+pub(crate) struct Entry {
+    /// Its seq; `None` for a sealed line whose members are not as they should be.
+    seq: Option<u64>,
+    /// Its watermark.
+    d: u64,
     /// How many records of its batch follow.
     more: Option<u64>,
     /// Whether it is a checkpoint.
     is_checkpoint: bool,
+    /// Its first byte.
+    offset: u64,
+    /// Its bytes.
+    length: u64,
+}
+
+impl Entry {
+    /// What a CRC proved at `offset`.
+    pub(crate) fn new(sealed: &Sealed, offset: u64, length: u64) -> Self {
+        match sealed.record() {
+            Some(&Record { seq, d, more, is_checkpoint, .. }) => {
+                Entry { seq: Some(seq), d, more, is_checkpoint, offset, length }
+            }
+            None => Entry { seq: None, d: 0, more: None, is_checkpoint: false, offset, length },
+        }
+    }
+}
+
+/// What a line brings, in order.
+pub(crate) enum Step {
+    /// A record, or a proven piece of a line that has broken the run off.
+    Record(Entry),
+    /// A finding that ends nothing.
+    Note(Finding),
+    /// A damaged line begins: the run ends.
+    BreakOff,
+    /// A finding about the damaged line.
+    Damage(Finding),
 }
 
 /// The state of a walk.
@@ -120,42 +152,43 @@ impl Run {
         }
     }
 
-    /// Ends the run: a damaged line begins.
-    pub(crate) fn break_off(&mut self) {
+    /// Takes what comes next.
+    pub(crate) fn take(&mut self, step: Step) {
+        match step {
+            Step::Record(entry) => self.record(entry),
+            Step::Note(finding) => {
+                self.findings.add(finding);
+            }
+            Step::BreakOff => self.break_off(),
+            Step::Damage(finding) => self.damage(finding),
+        }
+    }
+
+    /// Ends the run.
+    fn break_off(&mut self) {
         self.cut_batch();
         self.running = false;
     }
 
     /// Adds a finding about the damaged line.
-    pub(crate) fn damage(&mut self, finding: Finding) {
+    fn damage(&mut self, finding: Finding) {
         let mark = self.findings.add(finding);
         if finding.kind != Kind::Blank {
             self.damage = Some(mark);
         }
     }
 
-    /// Adds a finding that ends nothing.
-    pub(crate) fn note(&mut self, finding: Finding) {
-        self.findings.add(finding);
-    }
-
     /// Takes a record, or a proven piece of a line that has broken the run off.
-    pub(crate) fn record(&mut self, sealed: &Sealed, offset: u64, length: u64) {
-        let record = sealed.record();
-        let seq = record.map_or(self.next, |record| record.seq);
-        let d = record.map_or(0, |record| record.d);
-        let entry = Entry {
-            more: record.and_then(|record| record.more),
-            is_checkpoint: record.is_some_and(|record| record.is_checkpoint),
-        };
-        self.walked.watermark = self.walked.watermark.max(d.min(seq));
-        let place = Place { seq, offset, length };
+    fn record(&mut self, entry: Entry) {
+        let seq = entry.seq.unwrap_or(self.next);
+        self.walked.watermark = self.walked.watermark.max(entry.d.min(seq));
+        let place = Place { seq, offset: entry.offset, length: entry.length };
         if seq == self.next {
             self.take_next(place, entry);
         } else {
             self.take_other(place, entry);
         }
-        if record.is_none() {
+        if entry.seq.is_none() {
             self.report(Kind::Undecodable, place);
         }
         self.damage = None;

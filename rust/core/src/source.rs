@@ -104,8 +104,15 @@ impl<'s, S: Source + ?Sized> Scan<'s, S> {
 
     /// A buffer for one read, no larger than the range.
     pub(crate) fn buffer(&self) -> Vec<u8> {
+        let mut buf = Vec::new();
+        self.size(&mut buf);
+        buf
+    }
+
+    /// Makes `buf` such a buffer; what it holds is kept as it is, so that it costs nothing again.
+    pub(crate) fn size(&self, buf: &mut Vec<u8>) {
         let range = usize::try_from(self.stop - self.start).unwrap_or(usize::MAX);
-        vec![0; self.chunk_bytes.min(range).max(1)]
+        buf.resize(self.chunk_bytes.min(range).max(1), 0);
     }
 }
 
@@ -126,12 +133,17 @@ impl<'t> Pace<'t> {
     }
 
     /// Counts bytes read, and ticks when it is time.
-    pub(crate) fn read(&mut self, count: usize) -> Result<()> {
-        self.done += count as u64;
+    pub(crate) fn read(&mut self, count: u64) -> Result<()> {
+        self.done += count;
         if self.done < self.due {
             return Ok(());
         }
         self.due = self.done + TICK_BYTES;
+        self.tell(self.done)
+    }
+
+    /// Ticks with all bytes: the scan is done.
+    pub(crate) fn finish(&mut self) -> Result<()> {
         self.tell(self.done)
     }
 

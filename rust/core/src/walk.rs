@@ -3,6 +3,7 @@
 //! A record of any length is summed while it streams by. What is damaged is looked at again.
 
 use std::io;
+use std::mem::take;
 
 use crc32fast::Hasher;
 
@@ -10,9 +11,10 @@ use crate::classify::{Parts, kind_of};
 use crate::error::Result;
 use crate::finding::{Finding, Kind};
 use crate::lines::{Forward, Framed, LINE_BYTES_MAX, Line};
+use crate::parallel::in_order;
 use crate::pieces::proven_pieces;
 use crate::record::{self, SUFFIX_BYTES, Sealed};
-use crate::run::{Run, Walked};
+use crate::run::{Entry, Run, Step, Walked};
 use crate::source::{Scan, Source, Tick};
 use crate::text::{Slice, Span, Text};
 use crate::verdict::{Judge, Verdict, check_json, judge_range};
@@ -35,46 +37,65 @@ pub struct Rules<'a> {
     pub other_seeds: &'a [u32],
 }
 
-/// Validates the records of a range that starts at a line start.
-pub fn walk<S: Source + ?Sized>(
+/// Validates the records of a range that starts at a line start, by up to `threads` threads.
+pub fn walk<S: Source + Sync + ?Sized>(
     scan: Scan<'_, S>,
     rules: &Rules<'_>,
+    threads: usize,
     tick: Option<Tick<'_>>,
 ) -> Result<Walked> {
     let mut run = Run::new(scan.start, rules.seq);
-    let mut reader = Forward::new(scan, tick);
+    let look = |buf: &mut Vec<u8>, scan: Scan<'_, S>, tick: Option<Tick<'_>>, give: Give<'_>| {
+        each_step(buf, scan, rules, tick, give)
+    };
+    in_order(scan, threads, tick, &look, &mut |step| run.take(step))?;
+    Ok(run.finish())
+}
+
+/// Takes what a line brings.
+type Give<'g> = &'g mut dyn FnMut(Step);
+
+/// Gives what the lines of a range bring, in order.
+fn each_step<S: Source + ?Sized>(
+    buf: &mut Vec<u8>,
+    scan: Scan<'_, S>,
+    rules: &Rules<'_>,
+    tick: Option<Tick<'_>>,
+    give: Give<'_>,
+) -> Result<()> {
+    let mut reader = Forward::reusing(take(buf), scan, tick);
     loop {
         match reader.next()? {
             None => break,
-            Some(Framed::Whole(line, body)) => whole_line(&mut run, rules, line, body)?,
-            Some(Framed::Long) => long_line(&mut run, rules, scan, &mut reader)?,
+            Some(Framed::Whole(line, body)) => whole_line(rules, line, body, give)?,
+            Some(Framed::Long) => long_line(rules, scan, &mut reader, give)?,
         }
     }
-    let walked = run.finish();
     reader.finish()?;
-    Ok(walked)
+    *buf = reader.into_buffer();
+    Ok(())
 }
 
-/// Takes a line that is in memory.
-fn whole_line(run: &mut Run, rules: &Rules<'_>, line: Line, body: &[u8]) -> io::Result<()> {
+/// Gives what a line that is in memory brings.
+fn whole_line(rules: &Rules<'_>, line: Line, body: &[u8], give: Give<'_>) -> io::Result<()> {
     let parsable = body.len() as u64 <= LINE_BYTES_MAX && is_ended(rules, line);
     match record::parse_body(body, rules.seed).filter(|_| parsable) {
         Some(sealed) => {
             let checks = rules.check_data && sealed.record().is_some();
             let is_decodable = !checks || check_json(body) == Verdict::Ok;
-            take_record(run, line, &sealed, is_decodable);
+            give_record(line, &sealed, is_decodable, give);
             Ok(())
         }
-        None => take_damage(run, rules, line, &mut Slice(body)),
+        None => give_damage(rules, line, &mut Slice(body), give),
     }
 }
 
-/// Takes a line that is longer than the chunk.
+/// Gives what a line that is longer than the chunk brings.
 fn long_line<S: Source + ?Sized>(
-    run: &mut Run,
     rules: &Rules<'_>,
     scan: Scan<'_, S>,
     reader: &mut Forward<'_, '_, S>,
+    give: Give<'_>,
 ) -> Result<()> {
     let mut sum = Sum::new(rules);
     while let Some(part) = reader.part()? {
@@ -83,14 +104,14 @@ fn long_line<S: Source + ?Sized>(
     let line = reader.long_line();
     let body = scan.range(line.offset, line.body_end());
     if !sum.holds() || !is_ended(rules, line) {
-        take_damage(run, rules, line, &mut Span::new(body))?;
+        give_damage(rules, line, &mut Span::new(body), give)?;
         return Ok(());
     }
     let window = Scan { chunk_bytes: MEMBERS_BYTES, ..body };
     let members = record::layout(&mut Span::new(window), 0..body.stop - body.start)?;
     let sealed = members.map_or(Sealed::Undecodable, Sealed::Record);
     let is_decodable = sealed.record().is_none() || sum.is_decodable();
-    take_record(run, line, &sealed, is_decodable);
+    give_record(line, &sealed, is_decodable, give);
     Ok(())
 }
 
@@ -153,34 +174,34 @@ impl Sum {
     }
 }
 
-/// Takes a line that is exactly one record.
-fn take_record(run: &mut Run, line: Line, sealed: &Sealed, is_decodable: bool) {
-    run.record(sealed, line.offset, line.length);
+/// Gives a line that is exactly one record.
+fn give_record(line: Line, sealed: &Sealed, is_decodable: bool, give: Give<'_>) {
+    give(Step::Record(Entry::new(sealed, line.offset, line.length)));
     if let (Some(record), false) = (sealed.record(), is_decodable) {
         let finding = Finding::new(Kind::Undecodable, line.offset, line.length);
-        run.note(Finding { seq: Some(record.seq), ..finding });
+        give(Step::Note(Finding { seq: Some(record.seq), ..finding }));
     }
     if !line.terminated {
-        run.note(Finding::new(Kind::Unterminated, line.offset, line.length));
+        give(Step::Note(Finding::new(Kind::Unterminated, line.offset, line.length)));
     }
 }
 
-/// Takes any other line: its findings, then the pieces that are proven in it.
-fn take_damage<T: Text>(
-    run: &mut Run,
+/// Gives any other line: its findings, then the pieces that are proven in it.
+fn give_damage<T: Text>(
     rules: &Rules<'_>,
     line: Line,
     text: &mut T,
+    give: Give<'_>,
 ) -> io::Result<()> {
-    run.break_off();
+    give(Step::BreakOff);
     let parts = Parts::split(text, line)?;
     let pieces = proven(text, &parts, rules.seed)?;
     let rest = damage_kind(text, &parts, rules, &pieces)?.map(|kind| parts.finding(kind));
     for finding in [parts.blank(), parts.before(), rest, parts.behind()].into_iter().flatten() {
-        run.damage(finding);
+        give(Step::Damage(finding));
     }
     for piece in &pieces {
-        run.record(&piece.sealed, piece.offset, piece.length);
+        give(Step::Record(Entry::new(&piece.sealed, piece.offset, piece.length)));
     }
     Ok(())
 }

@@ -54,18 +54,20 @@ proptest! {
         }
     }
 
-    /// Forward, backward and `inspect` see the same objects, whatever the chunk.
+    /// Forward, backward and `inspect` see the same objects, whatever the chunk and the threads.
     #[test]
     fn directions_and_chunks_agree(bytes in foreign_log()) {
-        let default = inspect_jsonl(scan(&bytes, CHUNKS[4]), None).unwrap();
+        let default = inspect_jsonl(scan(&bytes, CHUNKS[4]), 1, None).unwrap();
         let is_document = default.findings.iter().any(|f| f.kind == Kind::NotJsonl);
         let (expected, _) = objects_forward(scan(&bytes, CHUNKS[4]), usize::MAX).unwrap();
         for chunk in CHUNKS {
-            let seen = inspect_jsonl(scan(&bytes, chunk), None).unwrap();
-            prop_assert_eq!(&seen.findings, &default.findings);
-            let counts = (seen.records, seen.tail, seen.last_seq);
-            prop_assert_eq!(counts, (default.records, default.tail, default.last_seq));
-            prop_assert_eq!(seen.records, expected.len() as u64);
+            for threads in 1..=3 {
+                let seen = inspect_jsonl(scan(&bytes, chunk), threads, None).unwrap();
+                prop_assert_eq!(&seen.findings, &default.findings);
+                let counts = (seen.records, seen.tail, seen.last_seq);
+                prop_assert_eq!(counts, (default.records, default.tail, default.last_seq));
+                prop_assert_eq!(seen.records, expected.len() as u64);
+            }
             let (forward, _) = objects_forward(scan(&bytes, chunk), usize::MAX).unwrap();
             prop_assert_eq!(spans(&forward), spans(&expected));
             let (mut backward, _) = objects_backward(scan(&bytes, chunk), usize::MAX).unwrap();
@@ -113,7 +115,7 @@ proptest! {
     /// No finding reaches past the file, and none is empty.
     #[test]
     fn findings_stay_inside_the_file(bytes in log()) {
-        let seen = inspect_jsonl(scan(&bytes, 3), None).unwrap();
+        let seen = inspect_jsonl(scan(&bytes, 3), 1, None).unwrap();
         let inside = |f: &Finding| f.length > 0 && f.offset + f.length <= bytes.len() as u64;
         prop_assert!(seen.findings.iter().all(inside));
     }
@@ -144,6 +146,6 @@ fn a_path_is_judged_as_decoded() {
 #[test]
 fn a_tick_ends_the_scan() {
     let mut refuse = |_| false;
-    let result = inspect_jsonl(scan(b"{}\n", 7), Some(&mut refuse));
+    let result = inspect_jsonl(scan(b"{}\n", 7), 1, Some(&mut refuse));
     assert!(matches!(result, Err(safepoint_core::Error::Stopped)));
 }

@@ -126,7 +126,7 @@ fn foreign_logs() {
     for case in cases("jsonl.json") {
         let log = bytes(&case);
         for chunk in CHUNKS {
-            let seen = inspect_jsonl(scan(&log, chunk), None).expect("memory is readable");
+            let seen = inspect_jsonl(scan(&log, chunk), 2, None).expect("memory is readable");
             let result = json!([
                 seen.records,
                 seen.tail,
@@ -156,7 +156,7 @@ fn walks() {
         for chunk in CHUNKS {
             let stop = log.len() as u64;
             let scan = Scan::new(&log[..], number(&case["start"]), stop, chunk).unwrap();
-            let seen = walk(scan, &rules, None).expect("memory is readable");
+            let seen = walk(scan, &rules, 2, None).expect("memory is readable");
             let result = json!([
                 seen.next_seq,
                 seen.end,

@@ -11,9 +11,14 @@ use safepoint_core::{
 
 /// Walks a log from seq 0.
 fn walked(bytes: &[u8], chunk: usize, is_final: bool) -> Walked {
+    walked_by(1, bytes, chunk, is_final)
+}
+
+/// The same by several threads.
+fn walked_by(threads: usize, bytes: &[u8], chunk: usize, is_final: bool) -> Walked {
     let other_seeds = &SEEDS[1..];
     let rules = Rules { seed: SEEDS[0], seq: 0, is_final, check_data: true, other_seeds };
-    walk(scan(bytes, chunk), &rules, None).expect("memory is readable")
+    walk(scan(bytes, chunk), &rules, threads, None).expect("memory is readable")
 }
 
 /// All that a walk says, to be compared.
@@ -45,6 +50,15 @@ proptest! {
         let expected = said(walked(&bytes, CHUNKS[4], is_final));
         for chunk in 1..=7 {
             prop_assert_eq!(said(walked(&bytes, chunk, is_final)), expected.clone());
+        }
+    }
+
+    /// Pieces that are looked at side by side give what one look from the front gives.
+    #[test]
+    fn walks_do_not_depend_on_the_threads(bytes in log(), is_final: bool) {
+        let expected = said(walked(&bytes, CHUNKS[4], is_final));
+        for (threads, chunk) in [(2, 1), (2, 40), (3, 7), (5, 100)] {
+            prop_assert_eq!(said(walked_by(threads, &bytes, chunk, is_final)), expected.clone());
         }
     }
 

@@ -1,4 +1,4 @@
-//! Walks in chunks of 1 to 7 bytes against the default one, over a log put together from the
+//! Walks in chunks of 1 to 7 bytes by up to three threads against the default one, over a log put together from the
 //! input: good records, batches, records of another segment, and raw bytes between them.
 #![no_main]
 
@@ -34,19 +34,19 @@ fn log(steps: &[u8]) -> Vec<u8> {
     log
 }
 
-fn walked(bytes: &[u8], chunk: usize, is_final: bool) -> Walked {
+fn walked(bytes: &[u8], chunk: usize, threads: usize, is_final: bool) -> Walked {
     let other_seeds = &SEEDS[1..];
     let rules = Rules { seed: SEEDS[0], seq: 0, is_final, check_data: true, other_seeds };
     let scan = Scan::new(bytes, 0, bytes.len() as u64, chunk).expect("good arguments");
-    walk(scan, &rules, None).expect("memory is readable")
+    walk(scan, &rules, threads, None).expect("memory is readable")
 }
 
 fuzz_target!(|input: &[u8]| {
     let Some((&first, steps)) = input.split_first() else { return };
     let bytes = log(steps);
-    let expected = walked(&bytes, CHUNK_BYTES, first & 1 == 1);
+    let expected = walked(&bytes, CHUNK_BYTES, 1, first & 1 == 1);
     for chunk in 1..=7 {
-        let seen = walked(&bytes, chunk, first & 1 == 1);
+        let seen = walked(&bytes, chunk, 1 + chunk % 3, first & 1 == 1);
         assert_eq!((seen.next_seq, seen.end), (expected.next_seq, expected.end));
         assert_eq!((seen.last, seen.checkpoint), (expected.last, expected.checkpoint));
         assert_eq!(seen.watermark, expected.watermark);

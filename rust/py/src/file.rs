@@ -34,6 +34,15 @@ pub(crate) fn unsigned<N: TryFrom<i64>>(value: i64, what: &'static str) -> Resul
     N::try_from(value).map_err(|_| Error::Argument(what))
 }
 
+/// A number of threads.
+pub(crate) fn positive(threads: i64) -> Result<usize> {
+    const WHAT: &str = "threads must be at least 1";
+    unsigned(threads, WHAT).and_then(|threads| match threads {
+        0 => Err(Error::Argument(WHAT)),
+        threads => Ok(threads),
+    })
+}
+
 /// Runs `work` on the file without the GIL.
 fn run<T: Send>(
     py: Python<'_>,

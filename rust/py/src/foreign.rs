@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use crate::convert::{PyFinding, PySpan, each, finding, or_minus_one, span};
-use crate::file::{Range, scan, scan_ticking, unsigned};
+use crate::file::{Range, positive, scan, scan_ticking, unsigned};
 
 /// `ok` for one well-formed JSON object, else the reason.
 #[pyfunction]
@@ -88,17 +88,18 @@ type PyInspection = (u64, u64, i64, Vec<PyFinding>, u64);
 
 /// Walks a foreign log from offset 0.
 #[pyfunction]
-#[pyo3(signature = (fd, stop, chunk_bytes=262144, tick=None))]
+#[pyo3(signature = (fd, stop, chunk_bytes=262144, tick=None, threads=1))]
 pub(crate) fn inspect_jsonl(
     py: Python<'_>,
     fd: i32,
     stop: i64,
     chunk_bytes: i64,
     tick: Option<&Bound<'_, PyAny>>,
+    threads: i64,
 ) -> PyResult<PyInspection> {
     let range = Range { fd, start: 0, stop, chunk_bytes };
     let seen = scan_ticking(py, &range, tick, |scan, tick| {
-        safepoint_core::inspect_jsonl(scan, Some(tick))
+        safepoint_core::inspect_jsonl(scan, positive(threads)?, Some(tick))
     })?;
     let last_seq = or_minus_one(seen.last_seq);
     let findings = each(seen.findings, finding);

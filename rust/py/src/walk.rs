@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use safepoint_core::{Rules, Wanted};
 
 use crate::convert::{PyFinding, PyPlace, each, error, finding, or_minus_one, place};
-use crate::file::{Range, scan_ticking, unsigned};
+use crate::file::{Range, positive, scan_ticking, unsigned};
 
 /// (seq, offset, length) of the newest record of `type` ("" for any) with seq <= seq_max.
 #[pyfunction]
@@ -58,10 +58,10 @@ type PyWalked = (u64, u64, u64, Option<PyPlace>, Option<PyPlace>, u64, Vec<PyFin
 #[pyo3(
     signature = (
         fd, start, stop, seed, seq, r#final, check_data=false, other_seeds=vec![],
-        chunk_bytes=262144, tick=None
+        chunk_bytes=262144, tick=None, threads=1
     ),
     text_signature = "(fd, start, stop, seed, seq, final, check_data=False, other_seeds=(), \
-                      chunk_bytes=262144, tick=None)"
+                      chunk_bytes=262144, tick=None, threads=1)"
 )]
 #[expect(clippy::too_many_arguments, reason = "the contract's arguments")]
 pub(crate) fn walk(
@@ -76,13 +76,14 @@ pub(crate) fn walk(
     other_seeds: Vec<u32>,
     chunk_bytes: i64,
     tick: Option<&Bound<'_, PyAny>>,
+    threads: i64,
 ) -> PyResult<PyWalked> {
     let range = Range { fd, start, stop, chunk_bytes };
     let seq = unsigned(seq, "seq must not be negative").map_err(error)?;
     let (is_final, other_seeds) = (r#final, &other_seeds[..]);
     let rules = Rules { seed, seq, is_final, check_data, other_seeds };
     let walked = scan_ticking(py, &range, tick, |scan, tick| {
-        safepoint_core::walk(scan, &rules, Some(tick))
+        safepoint_core::walk(scan, &rules, positive(threads)?, Some(tick))
     })?;
     let (checkpoint, last) = (walked.checkpoint.map(place), walked.last.map(place));
     let findings = each(walked.findings, finding);

@@ -1,0 +1,227 @@
+//! Several threads for one scan: a range is cut at line starts, the pieces are looked at side by
+//! side, and what was seen is taken in order, so that no answer depends on the number of threads.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::thread;
+
+use crate::error::Result;
+use crate::source::{Pace, Scan, Source, Tick};
+use crate::text::{Span, find_byte};
+
+/// Chunks of a piece: two, enough that finding its end costs little beside it.
+const PIECE_CHUNKS: u64 = 2;
+
+/// Things seen in a piece that are kept until it is their turn: 8,192, more than whole records of
+/// 100 bytes; a piece that holds more is looked at again when it is its turn.
+const SEEN_MAX: usize = 8_192;
+
+/// More threads than this are not used: 64, where a disk has long been the limit.
+const THREADS_MAX: usize = 64;
+
+/// Pieces that are claimed and not taken, for each thread, at most.
+const AHEAD_MAX: usize = 2;
+
+/// Bytes of one read in search of a line's end.
+const LOOK_BYTES: usize = 16 * 1024;
+
+/// What looks at the lines of a piece, in a buffer that it may keep for the next one.
+pub(crate) trait Look<S: Source + ?Sized, T>:
+    Fn(&mut Vec<u8>, Scan<'_, S>, Option<Tick<'_>>, &mut dyn FnMut(T)) -> Result<()> + Sync
+{
+}
+
+impl<S, T, F> Look<S, T> for F
+where
+    S: Source + ?Sized,
+    F: Fn(&mut Vec<u8>, Scan<'_, S>, Option<Tick<'_>>, &mut dyn FnMut(T)) -> Result<()> + Sync,
+{
+}
+
+/// Looks at the lines of `scan`, which starts at one, and hands what `look` sees to `take`, in
+/// order.
+pub(crate) fn in_order<S: Source + Sync + ?Sized, T: Send>(
+    scan: Scan<'_, S>,
+    threads: usize,
+    tick: Option<Tick<'_>>,
+    look: &impl Look<S, T>,
+    take: &mut dyn FnMut(T),
+) -> Result<()> {
+    let piece_bytes = PIECE_CHUNKS.saturating_mul(scan.chunk_bytes as u64);
+    let pieces = (scan.stop - scan.start).div_ceil(piece_bytes);
+    let threads = threads.min(THREADS_MAX).min(usize::try_from(pieces).unwrap_or(usize::MAX));
+    if threads <= 1 {
+        return look(&mut Vec::new(), scan, tick, take);
+    }
+    let claims = Claims::new(scan.start, piece_bytes, AHEAD_MAX * threads);
+    thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        for _ in 0..threads {
+            let (claims, sender) = (&claims, sender.clone());
+            scope.spawn(move || work(scan, claims, look, &sender));
+        }
+        drop(sender);
+        let _stop = StopOnDrop(&claims);
+        take_all(scan, &claims, &receiver, tick, look, take)
+    })
+}
+
+/// A range of lines and its place in the order.
+struct Piece {
+    number: usize,
+    start: u64,
+    stop: u64,
+}
+
+/// What a thread says of a piece: what it saw, `None` if that was too much to keep.
+type Answer<T> = (Piece, Result<Option<Vec<T>>>);
+
+/// Looks at pieces until there are none.
+fn work<S: Source + ?Sized, T>(
+    scan: Scan<'_, S>,
+    claims: &Claims,
+    look: &impl Look<S, T>,
+    answers: &Sender<Answer<T>>,
+) {
+    let _stop = StopOnPanic(claims);
+    let mut buf = Vec::new();
+    while let Some((piece, found)) = claims.claim(scan) {
+        let answer = found.and_then(|()| {
+            let (mut seen, mut fits) = (Vec::new(), true);
+            look(&mut buf, scan.range(piece.start, piece.stop), None, &mut |one| {
+                fits = seen.len() < SEEN_MAX;
+                if fits {
+                    seen.push(one);
+                }
+            })?;
+            Ok(fits.then_some(seen))
+        });
+        if answers.send((piece, answer)).is_err() {
+            break;
+        }
+    }
+}
+
+/// Takes the answers in the order of their pieces.
+fn take_all<S: Source + ?Sized, T>(
+    scan: Scan<'_, S>,
+    claims: &Claims,
+    answers: &Receiver<Answer<T>>,
+    tick: Option<Tick<'_>>,
+    look: &impl Look<S, T>,
+    take: &mut dyn FnMut(T),
+) -> Result<()> {
+    let mut pace = Pace::new(tick);
+    let (mut early, mut buf) = (BTreeMap::new(), Vec::new());
+    let mut next = 0;
+    for (piece, answer) in answers {
+        early.insert(piece.number, (piece, answer));
+        while let Some((piece, answer)) = early.remove(&next) {
+            match answer? {
+                Some(seen) => seen.into_iter().for_each(&mut *take),
+                None => look(&mut buf, scan.range(piece.start, piece.stop), None, take)?,
+            }
+            pace.read(piece.stop - piece.start)?;
+            next += 1;
+            claims.taken();
+        }
+    }
+    pace.finish()
+}
+
+/// Which pieces there are still to look at.
+struct Claims {
+    /// Bytes of a piece, at least; it goes on to the end of its last line.
+    piece_bytes: u64,
+    /// Pieces that may be claimed and not taken.
+    ahead_max: usize,
+    /// What changes.
+    state: Mutex<ClaimsState>,
+    /// Told when a piece is taken, or nothing is to be done any more.
+    changed: Condvar,
+}
+
+/// What changes in [`Claims`].
+struct ClaimsState {
+    /// Where the next piece starts.
+    next: u64,
+    /// Pieces claimed.
+    claimed: usize,
+    /// Pieces taken.
+    taken: usize,
+    /// Whether nothing more is to be done.
+    stopped: bool,
+}
+
+impl Claims {
+    /// Nothing is claimed yet.
+    fn new(start: u64, piece_bytes: u64, ahead_max: usize) -> Self {
+        let state = ClaimsState { next: start, claimed: 0, taken: 0, stopped: false };
+        Claims { piece_bytes, ahead_max, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// The next piece, and whether its end could be found; `None` when there is none.
+    fn claim<S: Source + ?Sized>(&self, scan: Scan<'_, S>) -> Option<(Piece, Result<()>)> {
+        let is_far = |state: &mut ClaimsState| {
+            state.claimed - state.taken >= self.ahead_max && !state.stopped
+        };
+        let mut state = self.changed.wait_while(self.lock(), is_far).expect("no thread panics");
+        if state.stopped || state.next >= scan.stop {
+            return None;
+        }
+        let (number, start) = (state.claimed, state.next);
+        let found = line_start(scan, start.saturating_add(self.piece_bytes));
+        let stop = *found.as_ref().unwrap_or(&scan.stop);
+        (state.next, state.claimed) = (stop, number + 1);
+        Some((Piece { number, start, stop }, found.map(drop)))
+    }
+
+    /// One more piece is taken.
+    fn taken(&self) {
+        self.lock().taken += 1;
+        self.changed.notify_all();
+    }
+
+    /// Nothing more is to be done.
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ClaimsState> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Ends the work of all threads when the answers are no longer wanted.
+struct StopOnDrop<'c>(&'c Claims);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Ends the work of all threads when one of them panics: nobody would take the answers behind its.
+struct StopOnPanic<'c>(&'c Claims);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+/// The first line start at or behind `at`, or the end of the range.
+fn line_start<S: Source + ?Sized>(scan: Scan<'_, S>, at: u64) -> Result<u64> {
+    if at >= scan.stop {
+        return Ok(scan.stop);
+    }
+    let from = at - 1;
+    let chunk_bytes = scan.chunk_bytes.min(LOOK_BYTES);
+    let mut rest = Span::new(Scan { chunk_bytes, ..scan.range(from, scan.stop) });
+    let newline = find_byte(&mut rest, 0..scan.stop - from, b'\n')?;
+    Ok(newline.map_or(scan.stop, |newline| from + newline + 1))
+}
