@@ -46,6 +46,14 @@ def test_arguments_beyond_the_machine_raise(engine, ask, rest):
 
 
 @engines
+@pytest.mark.parametrize(("ask", "rest"), [("inspect_jsonl", (5,)), ("walk", (0, 5, 1, 0, True))])
+def test_no_threads_raise_value_error(engine, ask, rest):
+    """Nothing looked at by nobody must not read as a clean log."""
+    with opened(b"{}\n{}\n") as fd, pytest.raises(ValueError):
+        getattr(engine, ask)(fd, *rest, threads=0)
+
+
+@engines
 def test_a_failed_read_raises_os_error(engine, tmp_path):
     """The one thing about a file that is no finding."""
     with open(tmp_path / "log", "wb") as unreadable:

@@ -118,6 +118,7 @@ def test_inspection_is_the_twins(engine, chunk_bytes, text):
         said = engine.inspect_jsonl(fd, len(text), chunk_bytes)
         assert said == _fallback.inspect_jsonl(fd, len(text))
         assert said == engine.inspect_jsonl(fd, len(text) + 100)
+        assert said == engine.inspect_jsonl(fd, len(text), chunk_bytes, threads=3)
 
 
 @engines
@@ -191,6 +192,7 @@ def test_walk_is_the_twins(engine, chunk_bytes, text, final, check_data, seq):
     with opened(text) as fd:
         said = engine.walk(fd, 0, len(text), *asked, chunk_bytes)
         assert said == _fallback.walk(fd, 0, len(text), *asked)
+        assert said == engine.walk(fd, 0, len(text), *asked, chunk_bytes, threads=3)
 
 
 @engines

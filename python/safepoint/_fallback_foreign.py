@@ -12,6 +12,7 @@ from ._fallback_lines import (
     Line,
     Tick,
     check_arguments,
+    check_threads,
     clip,
     open_line,
     read_lines,
@@ -102,9 +103,14 @@ def find_object(
 
 
 def inspect_jsonl(
-    fd: int, stop: int, chunk_bytes: int = CHUNK_BYTES, tick: Tick | None = None
+    fd: int,
+    stop: int,
+    chunk_bytes: int = CHUNK_BYTES,
+    tick: Tick | None = None,
+    threads: int = 1,
 ) -> tuple[int, int, int, list[Finding], int]:
     check_arguments(0, stop, chunk_bytes)
+    check_threads(threads)
     stop = clip(fd, 0, stop)
     inspection = _Inspection()
     if skip_bom(fd, 0, stop):

@@ -104,6 +104,12 @@ def check_arguments(start: int, stop: int, chunk_bytes: int, items_max: int = 1)
         raise ValueError("a chunk and an answer hold at least 1")
 
 
+def check_threads(threads: int) -> None:
+    """One thread is what runs here, whatever a caller allows."""
+    if threads < 1:
+        raise ValueError("threads must be at least 1")
+
+
 def read_at(fd: int, offset: int, length: int) -> bytes:
     """The `length` bytes at `offset`; fewer only where the file ends."""
     parts = []

@@ -9,6 +9,7 @@ from ._fallback_lines import (
     Line,
     Tick,
     check_arguments,
+    check_threads,
     clip,
     open_line,
     read_lines,
@@ -65,8 +66,10 @@ def walk(
     other_seeds: tuple[int, ...] = (),
     chunk_bytes: int = CHUNK_BYTES,
     tick: Tick | None = None,
+    threads: int = 1,
 ) -> tuple[int, int, int, Place | None, Place | None, int, list[Finding], int]:
     check_arguments(start, stop, chunk_bytes)
+    check_threads(threads)
     for each in (seed, *other_seeds):
         check_seed(each)
     if not 0 <= seq < OFFSETS:

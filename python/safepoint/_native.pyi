@@ -83,13 +83,14 @@ def find_object(
     """
 
 def inspect_jsonl(
-    fd: int, stop: int, chunk_bytes: int = ..., tick: _Tick | None = None
+    fd: int, stop: int, chunk_bytes: int = ..., tick: _Tick | None = None, threads: int = 1
 ) -> tuple[int, int, int, list[_Finding], int]:
     """Walks a foreign log from offset 0: (records, tail, last_seq, findings, findings_omitted).
 
     `tail` is the end of the last line (or piece) that holds an object, 0 without any; `last_seq` is
     the highest top-level `seq`, or -1. `tick(bytes_done)` is called between chunks; what it raises
-    ends the walk.
+    ends the walk. At most `threads` threads look at the lines; the answer does not depend on it,
+    and the fallback uses one.
     """
 
 def seal(body: bytes, seed: int) -> bytes:
@@ -145,6 +146,7 @@ def walk(
     other_seeds: tuple[int, ...] = (),
     chunk_bytes: int = ...,
     tick: _Tick | None = None,
+    threads: int = 1,
 ) -> tuple[
     int,
     int,
@@ -165,5 +167,5 @@ def walk(
     counts proven records behind its end. `final`: `stop` is the end of the log, so a complete last
     line without newline is a record. `check_data` looks for `undecodable` data too. `other_seeds`
     are those of the session's other segments, by which a stale record is told from a damaged one
-    (`foreign`).
+    (`foreign`). `threads` as in `inspect_jsonl`.
     """

@@ -62,6 +62,15 @@ proptest! {
         }
     }
 
+    /// Where a log ends decides what is cut: it is where a loop over its lines says.
+    #[test]
+    fn the_run_is_the_naive_one(bytes in log(), is_final: bool) {
+        for chunk in CHUNKS {
+            let seen = walked(&bytes, chunk, is_final);
+            prop_assert_eq!((seen.next_seq, seen.end), naive::run(&bytes, SEEDS[0], is_final));
+        }
+    }
+
     /// The run ends at a line end, holds only whole batches, and a walk of it alone is clean.
     #[test]
     fn the_run_is_a_clean_prefix(bytes in log()) {

@@ -270,3 +270,26 @@ fn members_of(text: &[u8]) -> Option<(u64, Option<u64>, u64, Range<usize>)> {
     let more = batch.map(|(more, _)| more);
     (end > 0).then_some((record_number(seq)?, more, d, start..start + end))
 }
+
+/// (next_seq, end) of the run of whole batches from seq 0 on: lines that are exactly the next record,
+/// up to the first that is not.
+pub fn run(bytes: &[u8], seed: u32, is_final: bool) -> (u64, u64) {
+    let (mut next, mut open, mut whole) = (0, 0, (0, 0));
+    for (offset, length, terminated) in lines(bytes) {
+        let at = |at: u64| usize::try_from(at).expect("a position in memory");
+        let (seq, more) = match record(&bytes[at(offset)..at(offset + length)], seed) {
+            Ok(Some((seq, more, ..))) => (seq, more),
+            Ok(None) => (next, None),
+            Err(()) => break,
+        };
+        let fits = if open > 0 { more == Some(open - 1) } else { more != Some(0) };
+        if !(terminated || is_final) || seq != next || !fits {
+            break;
+        }
+        (next, open) = (next + 1, more.unwrap_or(0));
+        if open == 0 {
+            whole = (next, offset + length);
+        }
+    }
+    whole
+}
