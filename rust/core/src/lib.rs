@@ -23,6 +23,7 @@
 #![deny(unsafe_code)]
 #![warn(clippy::undocumented_unsafe_blocks)]
 
+mod characters;
 mod classify;
 mod error;
 mod finding;

@@ -5,8 +5,7 @@
 //! which says why. The idea is that of simdjson (Langdale and Lemire, 2019): find strings by the
 //! parity of quotes, then look at the bytes between them alone.
 
-use simdutf8::basic::from_utf8;
-
+use crate::characters::Characters;
 use crate::json::INT_DIGITS_MAX;
 use crate::masks::{BLOCK_BYTES, Masks, classify};
 use crate::steps::{Act, STEPS, State, TOKEN_OF};
@@ -53,8 +52,8 @@ struct Look<'t> {
     in_string: u64,
     /// 1 if the byte before the next block belongs to a number or word.
     in_word: u64,
-    /// Where bytes above 0x7F began that were not checked yet, at a block's start.
-    high: Option<usize>,
+    /// What is known of the characters above 0x7F.
+    characters: Characters,
     /// What may come next.
     state: State,
     /// Containers that are open.
@@ -77,7 +76,7 @@ impl<'t> Look<'t> {
             escaped: 0,
             in_string: 0,
             in_word: 0,
-            high: None,
+            characters: Characters::default(),
             state: State::Start,
             depth: 0,
             objects: 0,
@@ -90,7 +89,7 @@ impl<'t> Look<'t> {
     /// Takes the block that begins at `at`.
     #[inline]
     fn block(&mut self, at: usize, masks: &Masks) -> Option<()> {
-        self.characters(at, masks.high)?;
+        self.characters.block(self.text, at, masks.high)?;
         let escaped = self.escapes(masks.backslash);
         let quote = masks.quote & !escaped;
         let inside = parity(quote) ^ self.in_string;
@@ -105,20 +104,6 @@ impl<'t> Look<'t> {
         self.in_word = word >> 63;
         let tokens = masks.operator & !inside | quote & inside | word_start;
         each_bit(tokens, |i| self.token(at + i))
-    }
-
-    /// Checks characters above 0x7F once a block without any follows: there, none is cut.
-    #[inline]
-    fn characters(&mut self, at: usize, high: u64) -> Option<()> {
-        match (self.high, high) {
-            (None, 0) | (Some(_), 1..) => {}
-            (None, _) => self.high = Some(at),
-            (Some(from), 0) => {
-                from_utf8(&self.text[from..at]).ok()?;
-                self.high = None;
-            }
-        }
-        Some(())
     }
 
     /// The bytes behind a backslash that is not escaped itself.
@@ -204,9 +189,7 @@ impl<'t> Look<'t> {
 
     /// What was found, if the text ends here.
     fn end(self) -> Option<Option<u64>> {
-        if let Some(from) = self.high {
-            from_utf8(&self.text[from..]).ok()?;
-        }
+        self.characters.end(self.text)?;
         (self.state == State::End && self.in_string == 0).then_some(self.seq)
     }
 }
