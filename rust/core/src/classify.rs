@@ -7,7 +7,7 @@ use crate::finding::{Finding, Kind};
 use crate::json::{Watch, is_space};
 use crate::lines::{LINE_BYTES_MAX, Line};
 use crate::pieces::each_piece;
-use crate::quick::quick_object;
+use crate::quick::Quick;
 use crate::text::{Slice, Text, leading_nuls, position, trailing_nuls};
 use crate::verdict::{Verdict, judge_range};
 use crate::watch::Top;
@@ -128,6 +128,7 @@ pub(crate) fn kind_of(verdict: Verdict) -> Option<Kind> {
 
 /// As [`classify`] for a line in memory. Where nobody listens, most lines need a quick look only.
 pub(crate) fn classify_body<W: Watch>(
+    quick: &mut Quick,
     body: &[u8],
     line: Line,
     watch: &impl Fn() -> W,
@@ -135,7 +136,7 @@ pub(crate) fn classify_body<W: Watch>(
 ) {
     if !W::LISTENS
         && body.len() as u64 <= LINE_BYTES_MAX
-        && let Some(seq) = quick_object(body)
+        && let Some(seq) = quick.object(body)
     {
         return give_line(line, seq, &watch(), give);
     }
@@ -225,7 +226,7 @@ pub fn classify_line(line: &[u8]) -> (Vec<Finding>, Vec<Object>) {
     let terminated = body.len() < line.len();
     let place = Line { offset: 0, length: line.len() as u64, terminated };
     let (mut findings, mut objects) = (Vec::new(), Vec::new());
-    classify_body(body, place, &|| (), &mut |event| match event {
+    classify_body(&mut Quick::default(), body, place, &|| (), &mut |event| match event {
         Event::Finding(finding) => findings.push(finding),
         Event::Object(object, ()) => objects.push(object),
     });

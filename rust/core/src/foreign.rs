@@ -8,6 +8,7 @@ use crate::classify::{Event, Object, classify, classify_body, give_line};
 use crate::error::Result;
 use crate::json::{Watch, is_space};
 use crate::lines::{Backward, Forward, Framed, LINE_BYTES_MAX, Met, check_max};
+use crate::quick::Quick;
 use crate::source::{Scan, Source, Tick};
 use crate::text::{Span, position, rfind_byte};
 use crate::verdict::{Judge, Verdict};
@@ -67,6 +68,7 @@ pub(crate) fn each_line<S: Source + ?Sized, W: Watch>(
     mut give: impl FnMut(Step<'_, W>) -> bool,
 ) -> Result<()> {
     let mut reader = Forward::reusing(take(buf), scan, tick);
+    let mut quick = Quick::default();
     loop {
         let mut events = |event: Event<'_, W>| {
             give(Step::Event(event));
@@ -74,7 +76,7 @@ pub(crate) fn each_line<S: Source + ?Sized, W: Watch>(
         let end = match reader.next()? {
             None => break,
             Some(Framed::Whole(line, body)) => {
-                classify_body(body, line, watch, &mut events);
+                classify_body(&mut quick, body, line, watch, &mut events);
                 line.end()
             }
             Some(Framed::Long) => long_line(&mut reader, scan, watch, &mut events)?,
@@ -151,13 +153,14 @@ pub fn objects_forward<S: Source + ?Sized>(
 
 /// Gives the findings and objects of a line met backward.
 fn line_backward<S: Source + ?Sized, W: Watch>(
+    quick: &mut Quick,
     scan: Scan<'_, S>,
     (line, body): Met<'_>,
     watch: &impl Fn() -> W,
     events: &mut impl FnMut(Event<'_, W>),
 ) -> Result<()> {
     match body {
-        Some(body) => classify_body(body, line, watch, events),
+        Some(body) => classify_body(quick, body, line, watch, events),
         None => {
             let body = scan.range(line.offset, line.body_end());
             classify(&mut Span::new(body), line, watch, events)?;
@@ -174,11 +177,11 @@ pub fn objects_backward<S: Source + ?Sized>(
     check_max(objects_max)?;
     let lines = scan.range(skip_bom(&scan)?, scan.stop);
     let mut reader = Backward::new(lines, None);
-    let mut objects = Vec::new();
+    let (mut objects, mut quick) = (Vec::new(), Quick::default());
     while let Some(found) = reader.next()? {
         let offset = found.0.offset;
         let known = objects.len();
-        line_backward(lines, found, &|| (), &mut |event| {
+        line_backward(&mut quick, lines, found, &|| (), &mut |event| {
             if let Event::Object(object, ()) = event {
                 objects.push(object);
             }
@@ -209,12 +212,12 @@ pub fn find_object<S: Source + ?Sized>(
     let filters = is_plain(word);
     let can_hold = |body: &[u8]| plain.find(body).is_some() || escape.find(body).is_some();
     let mut reader = Backward::new(lines, tick);
-    let mut newest = None;
+    let (mut newest, mut quick) = (None, Quick::default());
     while let (None, Some(found)) = (newest, reader.next()?) {
         if filters && found.1.is_some_and(|body| !can_hold(body)) {
             continue;
         }
-        line_backward(lines, found, &watch, &mut |event| match event {
+        line_backward(&mut quick, lines, found, &watch, &mut |event| match event {
             Event::Object(object, seen) if seen.is_found() => newest = Some(object),
             _ => {}
         })?;

@@ -7,7 +7,9 @@
 //!
 //! * [`source`] reads by position and never maps, because a live log changes under a map;
 //! * `lines` frames on byte 0x0A in both directions and holds one chunk, however long a line is;
-//! * `quick` knows most well-formed lines from the `masks` of their blocks and a table of `steps`;
+//! * `quick` knows most well-formed lines: `masks` and `strings` find the tokens of a block, the
+//!   table
+//!   in `steps` takes them;
 //! * `json` is a pushdown automaton over parts of a text. It stops at the very byte that cannot
 //!   be, takes what the standard library of Python takes, and `watch` looks at what it passes;
 //! * `record` alone knows the layout of a record of ours;
@@ -23,7 +25,6 @@
 #![deny(unsafe_code)]
 #![warn(clippy::undocumented_unsafe_blocks)]
 
-mod characters;
 mod classify;
 mod error;
 mod finding;
@@ -43,6 +44,7 @@ mod run;
 mod search;
 pub mod source;
 mod steps;
+mod strings;
 mod text;
 mod utf8;
 mod verdict;

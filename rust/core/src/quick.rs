@@ -5,13 +5,16 @@
 //! which says why. The idea is that of simdjson (Langdale and Lemire, 2019): find strings by the
 //! parity of quotes, then look at the bytes between them alone.
 
-use crate::characters::Characters;
 use crate::json::INT_DIGITS_MAX;
-use crate::masks::{BLOCK_BYTES, Masks, classify};
+use crate::masks::{BEFORE_BYTES, BLOCK_BYTES, WINDOW_BYTES};
 use crate::steps::{Act, STEPS, State, TOKEN_OF};
+use crate::strings::{Found, Strings};
 
-/// Blocks classified by one call: few, since a typical line has few.
-const BLOCKS: usize = 8;
+/// Blocks looked at by one call: 64, 4 KiB of text, whose tokens fit into the first cache.
+const BLOCKS: usize = 64;
+
+/// Places that are written at once.
+const AT_ONCE: usize = 4;
 
 /// Levels that the quick look follows: one bit each.
 const DEPTH_MAX: u32 = 64;
@@ -19,41 +22,102 @@ const DEPTH_MAX: u32 = 64;
 /// Digits of the longest integer that counts as a `seq`.
 const SEQ_DIGITS_MAX: usize = 18;
 
-/// Whether `text` is one well-formed JSON object for certain, and then its top-level `seq`, if that
-/// is a plain integer.
-pub(crate) fn quick_object(text: &[u8]) -> Option<Option<u64>> {
-    let mut look = Look::new(text);
-    let (whole, rest) = text.as_chunks::<BLOCK_BYTES>();
-    let mut masks = [Masks::default(); BLOCKS];
-    let mut at = 0;
-    for blocks in whole.chunks(BLOCKS) {
-        classify(blocks, &mut masks);
-        for masks in &masks[..blocks.len()] {
-            look.block(at, masks)?;
-            at += BLOCK_BYTES;
+/// Looks at texts, one after the other, in the same buffers.
+pub(crate) struct Quick {
+    /// What the blocks of a call hold.
+    found: Box<[Found; BLOCKS]>,
+    /// Where their tokens are, relative to the first block.
+    tokens: Vec<u32>,
+}
+
+impl Default for Quick {
+    fn default() -> Self {
+        let tokens = Vec::with_capacity(BLOCKS * BLOCK_BYTES + AT_ONCE);
+        Quick { found: Box::new([Found::default(); BLOCKS]), tokens }
+    }
+}
+
+impl Quick {
+    /// Whether `text` is one well-formed JSON object for certain, and then its top-level `seq`, if
+    /// that is a plain integer.
+    pub(crate) fn object(&mut self, text: &[u8]) -> Option<Option<u64>> {
+        let mut strings = Strings::default();
+        let mut look = Look::new(text);
+        let (first, rest) = text.split_at(text.len().min(BLOCK_BYTES));
+        self.edge(&[b' '; BEFORE_BYTES], first, 0, &mut strings, &mut look)?;
+        let mut at = BLOCK_BYTES;
+        for blocks in rest.as_chunks::<BLOCK_BYTES>().0.chunks(BLOCKS) {
+            let stop = at + blocks.len() * BLOCK_BYTES;
+            self.blocks(&text[at - BEFORE_BYTES..stop], at, &mut strings, &mut look)?;
+            at = stop;
+        }
+        if let Some(last @ [_, ..]) = text.get(at..) {
+            self.edge(&text[at - BEFORE_BYTES..at], last, at, &mut strings, &mut look)?;
+        }
+        look.end().filter(|_| strings.is_outside())
+    }
+
+    /// Looks at a block at `at` that is shorter than others, or has nothing before it.
+    fn edge(
+        &mut self,
+        before: &[u8],
+        block: &[u8],
+        at: usize,
+        strings: &mut Strings,
+        look: &mut Look<'_>,
+    ) -> Option<()> {
+        let mut window = [b' '; WINDOW_BYTES];
+        window[..BEFORE_BYTES].copy_from_slice(before);
+        window[BEFORE_BYTES..][..block.len()].copy_from_slice(block);
+        self.blocks(&window, at, strings, look)
+    }
+
+    /// Looks at the blocks from `at` on: `text` without its first bytes, which come before them.
+    fn blocks(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        strings: &mut Strings,
+        look: &mut Look<'_>,
+    ) -> Option<()> {
+        strings.blocks(text, &mut *self.found)?;
+        let found = &self.found[..text.len() / BLOCK_BYTES];
+        self.tokens.clear();
+        let mut unicode = 0;
+        for (i, found) in (0_u32..).zip(found) {
+            unicode |= found.unicode;
+            places(found.tokens, 64 * i, &mut self.tokens);
+        }
+        for &token in &self.tokens {
+            look.token(at + token as usize)?;
+        }
+        if unicode == 0 { Some(()) } else { look.unicode(at, found) }
+    }
+}
+
+/// Adds the place of every bit that is set, `base` added. Some are written at once whatever their
+/// number, so that the processor has nothing to guess.
+#[inline]
+fn places(mut bits: u64, base: u32, places: &mut Vec<u32>) {
+    let stop = places.len() + bits.count_ones() as usize;
+    loop {
+        let next: [u32; AT_ONCE] = std::array::from_fn(|_| {
+            let place = base.wrapping_add(bits.trailing_zeros());
+            bits &= bits.wrapping_sub(1);
+            place
+        });
+        places.extend_from_slice(&next);
+        if places.len() >= stop {
+            break;
         }
     }
-    if !rest.is_empty() {
-        let mut last = [[b' '; BLOCK_BYTES]];
-        last[0][..rest.len()].copy_from_slice(rest);
-        classify(&last, &mut masks);
-        look.block(at, &masks[0])?;
-    }
-    look.end()
+    places.truncate(stop);
 }
 
 /// The state between two blocks.
 struct Look<'t> {
     /// The text.
     text: &'t [u8],
-    /// 1 if the next block's first byte is escaped.
-    escaped: u64,
-    /// All ones if the next block begins inside a string.
-    in_string: u64,
-    /// 1 if the byte before the next block belongs to a number or word.
-    in_word: u64,
-    /// What is known of the characters above 0x7F.
-    characters: Characters,
     /// What may come next.
     state: State,
     /// Containers that are open.
@@ -71,53 +135,21 @@ struct Look<'t> {
 impl<'t> Look<'t> {
     /// Nothing is read yet.
     fn new(text: &'t [u8]) -> Self {
-        Look {
-            text,
-            escaped: 0,
-            in_string: 0,
-            in_word: 0,
-            characters: Characters::default(),
-            state: State::Start,
-            depth: 0,
-            objects: 0,
-            key: 0,
-            is_seq: false,
-            seq: None,
-        }
+        Look { text, state: State::Start, depth: 0, objects: 0, key: 0, is_seq: false, seq: None }
     }
 
-    /// Takes the block that begins at `at`.
-    #[inline]
-    fn block(&mut self, at: usize, masks: &Masks) -> Option<()> {
-        self.characters.block(self.text, at, masks.high)?;
-        let escaped = self.escapes(masks.backslash);
-        let quote = masks.quote & !escaped;
-        let inside = parity(quote) ^ self.in_string;
-        self.in_string = 0_u64.wrapping_sub(inside >> 63);
-        let wrong = escaped & !masks.escapable | masks.control & inside | masks.backslash & !inside;
-        if wrong != 0 {
-            return None;
+    /// Whether four digits follow the `u` of each `\u`.
+    fn unicode(&self, at: usize, found: &[Found]) -> Option<()> {
+        for (i, found) in found.iter().enumerate() {
+            let mut bits = found.unicode;
+            while bits != 0 {
+                let u = at + i * BLOCK_BYTES + bits.trailing_zeros() as usize;
+                let digits = self.text.get(u + 1..u + 5)?;
+                digits.iter().all(u8::is_ascii_hexdigit).then_some(())?;
+                bits &= bits - 1;
+            }
         }
-        each_bit(escaped & masks.u, |i| is_hex(self.text.get(at + i + 1..at + i + 5)?))?;
-        let word = !(inside | quote | masks.space | masks.operator);
-        let word_start = word & !(word << 1 | self.in_word);
-        self.in_word = word >> 63;
-        let tokens = masks.operator & !inside | quote & inside | word_start;
-        each_bit(tokens, |i| self.token(at + i))
-    }
-
-    /// The bytes behind a backslash that is not escaped itself.
-    #[inline]
-    fn escapes(&mut self, backslash: u64) -> u64 {
-        if backslash == 0 {
-            return std::mem::take(&mut self.escaped);
-        }
-        const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
-        let first = backslash & !self.escaped;
-        let behind = (first << 1 | ODD).wrapping_sub(first) ^ ODD;
-        let escaped = behind ^ (backslash | self.escaped);
-        self.escaped = (behind & backslash) >> 63;
-        escaped
+        Some(())
     }
 
     /// Takes the token that begins at `at`.
@@ -189,30 +221,8 @@ impl<'t> Look<'t> {
 
     /// What was found, if the text ends here.
     fn end(self) -> Option<Option<u64>> {
-        self.characters.end(self.text)?;
-        (self.state == State::End && self.in_string == 0).then_some(self.seq)
+        (self.state == State::End).then_some(self.seq)
     }
-}
-
-/// Whether each bit is the parity of the bits up to it, itself included.
-#[inline]
-fn parity(bits: u64) -> u64 {
-    [1, 2, 4, 8, 16, 32].into_iter().fold(bits, |bits, shift| bits ^ bits << shift)
-}
-
-/// Calls `each` with the place of every bit that is set, until it says `None`.
-#[inline]
-fn each_bit(mut bits: u64, mut each: impl FnMut(usize) -> Option<()>) -> Option<()> {
-    while bits != 0 {
-        each(bits.trailing_zeros() as usize)?;
-        bits &= bits - 1;
-    }
-    Some(())
-}
-
-/// Whether all bytes are hexadecimal digits.
-fn is_hex(digits: &[u8]) -> Option<()> {
-    digits.iter().all(u8::is_ascii_hexdigit).then_some(())
 }
 
 /// Whether a key of the outermost object is `seq`; unsure where it is escaped.
@@ -267,8 +277,8 @@ mod tests {
                 "{{\"seq\":12,\"type\":\"note\", \"data\":\
                  {{\"t\":\"{pad}{text}\",\"n\":[1,-2.5e+3,true,null,{{}},[]]}}}}"
             );
-            assert_eq!(quick_object(line.as_bytes()), Some(Some(12)));
-            assert_eq!(quick_object(&line.as_bytes()[..line.len() - 1]), None);
+            assert_eq!(Quick::default().object(line.as_bytes()), Some(Some(12)));
+            assert_eq!(Quick::default().object(&line.as_bytes()[..line.len() - 1]), None);
         }
     }
 
@@ -277,7 +287,7 @@ mod tests {
     fn rare_lines_are_left_to_the_automaton() {
         let deep = ["{\"a\":", &"[".repeat(64), &"]".repeat(64), "}"].concat();
         for line in ["{\"a\":NaN}", "{\"\\u0073eq\":1}", &deep] {
-            assert_eq!(quick_object(line.as_bytes()), None);
+            assert_eq!(Quick::default().object(line.as_bytes()), None);
             assert_eq!(crate::check_json(line.as_bytes()), crate::Verdict::Ok);
         }
     }

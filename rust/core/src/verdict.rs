@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use crate::json::{Automaton, Fed, Watch};
-use crate::quick::quick_object;
+use crate::quick::Quick;
 use crate::text::{Text, for_each};
 use crate::utf8::Utf8;
 
@@ -93,7 +93,12 @@ pub fn judge<W: Watch>(text: &[u8], watch: &mut W) -> Verdict {
 
 /// The verdict on a text in memory.
 pub fn check_json(text: &[u8]) -> Verdict {
-    if quick_object(text).is_some() { Verdict::Ok } else { judge(text, &mut ()) }
+    check_quickly(&mut Quick::default(), text)
+}
+
+/// The same with a quick look that is used again.
+pub(crate) fn check_quickly(quick: &mut Quick, text: &[u8]) -> Verdict {
+    if quick.object(text).is_some() { Verdict::Ok } else { judge(text, &mut ()) }
 }
 
 /// The verdict on a range of a line.

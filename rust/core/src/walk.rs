@@ -13,11 +13,12 @@ use crate::finding::{Finding, Kind};
 use crate::lines::{Forward, Framed, LINE_BYTES_MAX, Line};
 use crate::parallel::in_order;
 use crate::pieces::proven_pieces;
+use crate::quick::Quick;
 use crate::record::{self, SUFFIX_BYTES, Sealed};
 use crate::run::{Entry, Run, Step, Walked};
 use crate::source::{Scan, Source, Tick};
 use crate::text::{Slice, Span, Text};
-use crate::verdict::{Judge, Verdict, check_json, judge_range};
+use crate::verdict::{Judge, Verdict, check_quickly, judge_range};
 
 /// Window for a look at the members of a long record: 4 KiB, one page, which holds all of them
 /// but a long key.
@@ -64,10 +65,11 @@ fn each_step<S: Source + ?Sized>(
     give: Give<'_>,
 ) -> Result<()> {
     let mut reader = Forward::reusing(take(buf), scan, tick);
+    let mut quick = Quick::default();
     loop {
         match reader.next()? {
             None => break,
-            Some(Framed::Whole(line, body)) => whole_line(rules, line, body, give)?,
+            Some(Framed::Whole(line, body)) => whole_line(rules, &mut quick, line, body, give)?,
             Some(Framed::Long) => long_line(rules, scan, &mut reader, give)?,
         }
     }
@@ -77,12 +79,18 @@ fn each_step<S: Source + ?Sized>(
 }
 
 /// Gives what a line that is in memory brings.
-fn whole_line(rules: &Rules<'_>, line: Line, body: &[u8], give: Give<'_>) -> io::Result<()> {
+fn whole_line(
+    rules: &Rules<'_>,
+    quick: &mut Quick,
+    line: Line,
+    body: &[u8],
+    give: Give<'_>,
+) -> io::Result<()> {
     let parsable = body.len() as u64 <= LINE_BYTES_MAX && is_ended(rules, line);
     match record::parse_body(body, rules.seed).filter(|_| parsable) {
         Some(sealed) => {
             let checks = rules.check_data && sealed.record().is_some();
-            let is_decodable = !checks || check_json(body) == Verdict::Ok;
+            let is_decodable = !checks || check_quickly(quick, body) == Verdict::Ok;
             give_record(line, &sealed, is_decodable, give);
             Ok(())
         }

@@ -1,5 +1,5 @@
-//! The tail that a crash leaves: records, cut anywhere, then whatever the file system put there. All
-//! that was whole before the cut is kept, and the end is where a loop over the lines says.
+//! The tail that a crash leaves: records, cut anywhere, then whatever the file system put there.
+//! All that was whole before the cut is kept, and the end is where a loop over the lines says.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

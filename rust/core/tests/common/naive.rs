@@ -271,8 +271,8 @@ fn members_of(text: &[u8]) -> Option<(u64, Option<u64>, u64, Range<usize>)> {
     (end > 0).then_some((record_number(seq)?, more, d, start..start + end))
 }
 
-/// (next_seq, end) of the run of whole batches from seq 0 on: lines that are exactly the next record,
-/// up to the first that is not.
+/// (next_seq, end) of the run of whole batches from seq 0 on: lines that are exactly the next
+/// record, up to the first that is not.
 pub fn run(bytes: &[u8], seed: u32, is_final: bool) -> (u64, u64) {
     let (mut next, mut open, mut whole) = (0, 0, (0, 0));
     for (offset, length, terminated) in lines(bytes) {
