@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .errors import CorruptLogError
-from .events import decode_data
+from .events import decode_one
 from .types import Finding
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ class Checkpoint:
 def decoded(raw: bytes) -> Any:
     """The value of a JSON text, None where it is none: a seal proves bytes, not sense."""
     try:
-        return decode_data(raw)
+        return decode_one(raw)
     except (ValueError, RecursionError):
         return None
 

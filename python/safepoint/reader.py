@@ -11,7 +11,7 @@ import os
 
 from . import scan
 from .errors import CorruptLogError, storage_error
-from .events import decode_data
+from .events import decode_data, decode_key
 from .files import Directory
 from .log import LogView
 from .recovery import Facts, Place, finding_of, look
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
 READ_BYTES = 256 << 10
-"""One read of a forward pass; doubled for a batch that does not fit."""
+"""One read; a longer line has one of its own, and it is doubled for a batch that does not fit."""
 READ_BYTES_MAX = 2 * scan.LINE_BYTES_MAX
 """No batch of ours needs a larger read."""
+LINES_MIN = 16
+LINES_MAX = 256
+"""A backward pass frames few lines first, and more at a time as it goes on."""
 LOOKS_MAX = 50
 """How often the end of a log that is being written may change before its watermark is believed."""
 
@@ -45,8 +48,8 @@ class LogReader:
         carried records that were given already.
         """
 
-    def batches(self) -> Iterator[list[Event]]:
-        """Whole batches, up to the end of the log.
+    def runs(self) -> Iterator[list[Event]]:
+        """The events of one read at a time, of whole batches only, up to the end of the log.
 
         CorruptLogError for damage below the watermark.
         """
@@ -55,8 +58,9 @@ class LogReader:
         while True:
             data, events, used = self._read_batches()
             if used:
+                del data
                 self._offset += used
-                yield from events
+                yield events
                 continue
             if self._go_on():
                 continue
@@ -79,21 +83,24 @@ class LogReader:
         """Closes the segments that are open."""
         self._view.close()
 
-    def _read_batches(self) -> tuple[bytes, list[list[Event]], int]:
-        """One read's worth: (what was read, its whole batches, their length in bytes)."""
+    def _read_batches(self) -> tuple[bytes, list[Event], int]:
+        """One read's worth: (what was read, the events of its whole batches, their bytes)."""
         want = READ_BYTES
         header = self._view.header(self._number) if self._number in self._view.numbers else None
         if header is None:
             raise self._corrupt(self._header_problem())
         if self._offset < header.length:
             self._offset, self._seq = header.length, header.first_seq
+        fd = self._view.fd(self._number)
         while True:
             limit = self._limit() - self._offset
-            data = os.pread(self._view.fd(self._number), max(0, min(want, limit)), self._offset)
+            data = os.pread(fd, max(0, min(want, limit)), self._offset)
             events, used, stuck = self._parse(data, header.seed)
             if used or stuck or len(data) < want or want > READ_BYTES_MAX:
                 return data, events, used
-            want *= 2
+            lines = scan.lines_forward(fd, self._offset, self._offset + limit, 1)
+            longest = lines[0][1] if lines else 0
+            want = longest if want < longest else 2 * want
 
     def _limit(self) -> int:
         """Where the segment ends for ever, or how far the active one goes right now."""
@@ -101,29 +108,28 @@ class LogReader:
             return self._view.end(self._number)
         return os.fstat(self._view.fd(self._number)).st_size
 
-    def _parse(self, data: bytes, seed: int) -> tuple[list[list[Event]], int, bool]:
-        """(whole batches, their length in bytes, whether what follows them is not the next one)."""
-        batches: list[list[Event]] = []
-        batch: list[Event] = []
-        used = begin = 0
-        seq, more = self._seq, -1
-        while (stop := data.find(b"\n", begin) + 1) > 0:
-            line = data[begin:stop]
-            record = scan.parse_record(line, seed)
-            if record is None or record[0] not in (seq, -1) or seq > self.next_seq + len(batch):
-                return batches, used, True
-            if record[6] != more - 1 if batch else record[6] == 0 and seq >= self.next_seq:
-                return batches, used, True
-            begin, seq, more = stop, seq + 1, record[6]
-            if seq <= self.next_seq:
-                self._seq, used, more = seq, stop, -1
-                continue
-            batch.append(event_of(record, line, seq - 1))
-            if more <= 0:
-                batches.append(batch)
-                self._seq = self.next_seq = seq
-                batch, used = [], stop
-        return batches, used, False
+    def _parse(self, data: bytes, seed: int) -> tuple[list[Event], int, bool]:
+        """(events of whole batches, their bytes, whether what follows them is not the next one)."""
+        events: list[Event] = []
+        whole = used = end = 0
+        seq, more, given = self._seq, -1, self.next_seq
+        stuck = False
+        for found, ts, type, key, raw, left, stop in scan.parse_records(data, seed):
+            stuck = found not in (seq, -1) or seq > given + len(events)
+            is_inside = len(events) > whole
+            if stuck or (left != more - 1 if is_inside else left == 0 and seq >= given):
+                stuck = True
+                break
+            seq, more, end = seq + 1, left, stop
+            if seq > given:
+                events.append(event_of(found, ts, type, key, raw, seq - 1))
+                if left > 0:
+                    continue
+            whole, used, more = len(events), stop, -1
+            self._seq = seq
+        del events[whole:]
+        self.next_seq = given + whole
+        return events, used, stuck or data.find(b"\n", end) >= 0
 
     def _go_on(self) -> bool:
         """Goes over to the next segment where this one has ended; whether it did."""
@@ -146,8 +152,8 @@ class LogReader:
         with look(self._directory, whole=False) as facts:
             if facts.writer == "live":
                 return []
-        batches, used, _ = self._parse(data + b"\n", header.seed)
-        return batches[0] if used == len(data) + 1 and len(batches) == 1 else []
+        events, used, _ = self._parse(data + b"\n", header.seed)
+        return events if used == len(data) + 1 else []
 
     def _is_at_end(self, rest: bytes) -> bool:
         """Whether nothing durable follows. CorruptLogError if something durable does not verify."""
@@ -195,9 +201,10 @@ class History:
         wanted = None if types is None else frozenset(types)
         try:
             with self._open_directory() as directory:
-                for event in read(directory, start, stop):
-                    if wanted is None or event.type in wanted:
-                        yield event
+                for events in read(directory, start, stop):
+                    if wanted is not None:
+                        events = [event for event in events if event.type in wanted]
+                    yield from events
         except OSError as error:
             raise storage_error(error, "reading events") from error
 
@@ -207,8 +214,8 @@ class History:
             with self._open_directory() as directory:
                 reader = LogReader(directory, place or place_before(directory, upto + 1))
                 try:
-                    for batch in reader.batches():
-                        yield from (event for event in batch if event.seq > upto)
+                    for events in reader.runs():
+                        yield from (event for event in events if event.seq > upto)
                 finally:
                     reader.close()
         except OSError as error:
@@ -220,33 +227,37 @@ def take_last(newest_first: Iterator[Event], n: int) -> list[Event]:
     return [event for _, event in zip(range(n), newest_first, strict=False)][::-1]
 
 
-def read_forward(directory: Directory, start: int, stop: int | None) -> Iterator[Event]:
-    """The events with start <= seq < stop, in order."""
+def read_forward(directory: Directory, start: int, stop: int | None) -> Iterator[list[Event]]:
+    """The events with start <= seq < stop, in order, those of one read at a time."""
     reader = LogReader(directory, place_before(directory, start))
     try:
-        for batch in reader.batches():
-            for event in batch:
-                if stop is not None and event.seq >= stop:
-                    return
-                if event.seq >= start:
-                    yield event
+        for events in reader.runs():
+            if events and events[0].seq < start:
+                events = [event for event in events if event.seq >= start]
+            if stop is not None and events and events[-1].seq >= stop:
+                yield [event for event in events if event.seq < stop]
+                return
+            yield events
     finally:
         reader.close()
 
 
-def read_backward(directory: Directory, start: int, stop: int | None) -> Iterator[Event]:
-    """The events with start <= seq < stop, newest first. CorruptLogError where damage is met."""
-    given: int | None = None
+def read_backward(directory: Directory, start: int, stop: int | None) -> Iterator[list[Event]]:
+    """The events with start <= seq < stop, newest first, those of one read at a time.
+
+    CorruptLogError where damage is met.
+    """
+    below = stop
     before = None
     while True:
         with look(directory, whole=False) as facts:
             try:
-                for event in _log_backward(facts, start):
-                    if given is not None and event.seq >= given:
-                        continue
-                    given = event.seq
-                    if stop is None or event.seq < stop:
-                        yield event
+                for events in _log_backward(facts, start):
+                    if below is not None and events[0].seq >= below:
+                        events = [event for event in events if event.seq < below]
+                    if events:
+                        below = events[-1].seq
+                        yield events
                 return
             except CorruptLogError as error:
                 # A writer may have rolled and cut since the look: only a second one is believed.
@@ -256,40 +267,75 @@ def read_backward(directory: Directory, start: int, stop: int | None) -> Iterato
                 before = seen
 
 
-def _log_backward(facts: Facts, start: int) -> Iterator[Event]:
+def _log_backward(facts: Facts, start: int) -> Iterator[list[Event]]:
     """The events of the run that `facts` found, from its end down to `start`."""
     path = facts.view.directory.path
     if facts.state == "corrupt":
         raise corrupt_error(path, facts.damage or Finding("short", 0, 0, facts.end.segment))
     number, end, expected = facts.end.segment, facts.end.offset, facts.end.seq
     while number in facts.view.numbers and expected > start:
-        for event in _segment_backward(facts.view, number, end, expected):
-            if event.seq < start:
+        for events in _segment_backward(facts.view, number, end, expected):
+            expected = events[-1].seq
+            if expected < start:
+                yield [event for event in events if event.seq >= start]
                 return
-            expected = event.seq
-            yield event
+            yield events
         number -= 1
         end = facts.view.end(number) if number in facts.view.numbers else 0
     if expected > start:
         raise corrupt_error(path, Finding("missing", 0, 0, number))
 
 
-def _segment_backward(view: LogView, number: int, end: int, expected: int) -> Iterator[Event]:
+def _segment_backward(view: LogView, number: int, end: int, expected: int) -> Iterator[list[Event]]:
     header = view.header(number)
     if header is None:
         raise corrupt_error(
             view.directory.path, view.problem(number) or Finding("missing", 0, 0, number)
         )
+    fd, lines_max = view.fd(number), LINES_MIN
     while end > header.length:
-        for offset, length, _ in scan.lines_backward(view.fd(number), header.length, end, 256):
-            line = scan.read_exactly(view.fd(number), offset, length)
-            record = scan.parse_record(line, header.seed)
-            if record is None or record[0] not in (expected - 1, -1):
-                raise corrupt_error(
-                    view.directory.path, _line_finding(view, number, offset, length, expected)
-                )
-            expected, end = expected - 1, offset
-            yield event_of(record, line, expected)
+        lines = scan.lines_backward(fd, header.length, end, lines_max)
+        lines_max = min(2 * lines_max, LINES_MAX)
+        end = lines[-1][0]
+        blocks = _blocks(lines)
+        while blocks:
+            block = blocks.pop()
+            events = _block_backward(fd, header.seed, block, expected)
+            expected -= len(events)
+            if events:
+                yield events
+            elif len(block) > 1:
+                blocks += [[line] for line in reversed(block)]
+            else:
+                finding = _line_finding(view, number, *block[0][:2], expected)
+                raise corrupt_error(view.directory.path, finding)
+
+
+def _blocks(lines: list[tuple[int, int, bool]]) -> list[list[tuple[int, int, bool]]]:
+    """Lines, newest first, as stretches of about one read; the newest of them last."""
+    blocks: list[list[tuple[int, int, bool]]] = []
+    stop = 0
+    for line in lines:
+        if not blocks or stop - line[0] > READ_BYTES:
+            blocks.append([])
+            stop = line[0] + line[1]
+        blocks[-1].append(line)
+    return blocks[::-1]
+
+
+def _block_backward(
+    fd: int, seed: int, lines: list[tuple[int, int, bool]], expected: int
+) -> list[Event]:
+    """The events of adjacent lines before seq `expected`, newest first; none if any is amiss."""
+    begin, (offset, length, _) = lines[-1][0], lines[0]
+    data = scan.read_exactly(fd, begin, offset + length - begin)
+    records = scan.parse_records(data if data.endswith(b"\n") else data + b"\n", seed)
+    events: list[Event] = []
+    for seq, record in enumerate(records, expected - len(lines)):
+        found, ts, type, key, raw, _, _ = record
+        if found in (seq, -1):
+            events.append(event_of(found, ts, type, key, raw, seq))
+    return events[::-1] if len(events) == len(lines) else []
 
 
 def _line_finding(view: LogView, number: int, offset: int, length: int, expected: int) -> Finding:
@@ -313,21 +359,18 @@ def place_before(directory: Directory, seq: int) -> Place:
     return Place(1, 0, 0)
 
 
-def event_of(
-    record: tuple[int, str, str, bytes | None, int, int, int, int], line: bytes, seq: int
-) -> Event:
+def event_of(found: int, ts: str, type: str, key: bytes | None, raw: bytes, seq: int) -> Event:
     """The Event of a parsed record; its data is decoded when somebody reads it.
 
     `seq` is what its place says: a sealed record whose members cannot be read has no other.
     """
-    found, ts, type, key, start, stop, _, _ = record
     if found < 0:
-        return Event.undecoded(seq, ts, type, None, line, _undecodable)
+        return Event.undecoded(seq, ts, type, None, raw, _undecodable)
     try:
-        text = None if key is None else decode_data(key)
+        text = None if key is None else decode_key(key)
     except ValueError:
-        return Event.undecoded(seq, ts, type, None, line, _undecodable)
-    return Event.undecoded(seq, ts, type, text, line[start:stop], decode_data)
+        return Event.undecoded(seq, ts, type, None, raw, _undecodable)
+    return Event.undecoded(seq, ts, type, text, raw, decode_data)
 
 
 def _undecodable(raw: bytes) -> object:
