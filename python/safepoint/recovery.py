@@ -28,6 +28,8 @@ LIVE_LOOKS_MAX = 100
 LIVE_PAUSE_S = 0.002
 FINISHED_BYTES_MAX = 4096
 """No `session.finished` of ours comes near it."""
+NEAR_BYTES = 8192
+"""So much is looked at first for the line before another."""
 _UNFINISHED = frozenset(("torn", "unterminated", "batch_cut"))
 """What the end of a log looks like while its writer is in the middle of an append."""
 
@@ -229,7 +231,7 @@ class _Walker:
         hint = self.facts.manifest.checkpoint if self.facts.manifest else None
         if not hint or hint["segment"] not in self.view.numbers:
             return None
-        return self._checkpoint_at(hint["segment"], hint["seq"], hint["offset"], hint["bytes"])
+        return self._checkpoint_at(hint["segment"], hint)
 
     def _scanned(self) -> Checkpoint | None:
         """The newest durable checkpoint by backward scan across the segments."""
@@ -239,10 +241,12 @@ class _Walker:
                 continue
             stop = self.view.end(number)
             while found := self._find_checkpoint(number, header, stop):
-                checkpoint = self._checkpoint_at(number, *found)
+                seq, offset, length = found
+                entry = {"seq": seq, "offset": offset, "bytes": length}
+                checkpoint = self._checkpoint_at(number, entry)
                 if checkpoint is not None:
                     return checkpoint
-                stop = found[1]
+                stop = offset
         return None
 
     def _find_checkpoint(
@@ -253,26 +257,23 @@ class _Walker:
 
     def _is_repeat(self, number: int, seq: int, offset: int) -> bool:
         """Whether a record stands behind one of its own seq or a later one: a copy of another."""
-        header, fd = self.view.header(number), self.view.fd(number)
+        header = self.view.header(number)
         if header is None or offset <= header.length:
             return False
-        before, length, _ = scan.lines_backward(fd, header.length, offset, 1)[0]
-        record = scan.parse_record(scan.read_exactly(fd, before, length), header.seed)
+        line = _line_before(self.view.fd(number), header.length, offset)
+        record = scan.parse_record(line, header.seed)
         return record is not None and record[0] >= seq
 
-    def _checkpoint_at(self, number: int, seq: int, offset: int, length: int) -> Checkpoint | None:
-        header = self.view.header(number)
-        if header is None or offset < header.length or offset + length > self.view.end(number):
+    def _checkpoint_at(self, number: int, entry: dict[str, Any]) -> Checkpoint | None:
+        """The durable checkpoint that an entry of a manifest, or of a scan, names."""
+        header, seq, offset = self.view.header(number), entry["seq"], entry["offset"]
+        if header is None or seq >= self.facts.watermark:
             return None
-        line = scan.read_exactly(self.view.fd(number), offset, length)
-        record = scan.parse_record(line, header.seed)
-        if record is None or not line.endswith(b"\n") or record[0] != seq:
+        fd, end = self.view.fd(number), self.view.end(number)
+        found = read_named(fd, header.length, end, header.seed, entry)
+        if found is None or self._is_repeat(number, seq, offset):
             return None
-        if record[2] != "checkpoint" or record[6] > 0 or seq >= self.facts.watermark:
-            return None
-        if self._is_repeat(number, seq, offset):
-            return None
-        checkpoint = Checkpoint(number, seq, offset, line, line[record[4] : record[5]])
+        checkpoint = Checkpoint(number, seq, offset, *found)
         return checkpoint if -1 <= checkpoint.upto < seq else None
 
     def _behind(self, checkpoint: Checkpoint) -> Place | None:
@@ -358,13 +359,16 @@ class _Walker:
 
     def _adopt(self, number: int, seq: int, offset: int, length: int) -> None:
         """The newest checkpoint of the run is the one that holds the state."""
+        known = self.facts.checkpoint
+        if known is not None and (known.segment, known.seq, known.offset) == (number, seq, offset):
+            return
         header = self.view.header(number)
         assert header is not None
         line = scan.read_exactly(self.view.fd(number), offset, length)
         record = scan.parse_record(line, header.seed)
         if record is not None:
             found = Checkpoint(number, seq, offset, line, line[record[4] : record[5]])
-            self.facts.checkpoint = found if -1 <= found.upto < seq else self.facts.checkpoint
+            self.facts.checkpoint = found if -1 <= found.upto < seq else known
 
     def _join(self, number: int, first_seq: int) -> None:
         """Goes over from one segment to the next: nothing may lie between them."""
@@ -425,6 +429,36 @@ class _Walker:
         data = decoded(line[record[4] : record[5]])
         status = data.get("status") if isinstance(data, dict) else None
         return status if status in ("completed", "failed", "cancelled") else "active"
+
+
+def read_named(
+    fd: int, start: int, stop: int, seed: int, entry: dict[str, Any]
+) -> tuple[bytes, bytes] | None:
+    """(the line, its data) of the checkpoint record that a manifest's entry names.
+
+    `[start, stop)` are the segment's records. None unless exactly such a record stands there: its
+    seal holds, and its type and seq, and its CRC where the entry has one, are those named.
+    """
+    offset, length = entry["offset"], entry["bytes"]
+    if offset < start or offset + length > stop:
+        return None
+    line = scan.read_exactly(fd, offset, length)
+    record = scan.parse_record(line, seed)
+    if record is None or record[0] != entry["seq"] or record[2] != "checkpoint" or record[6] > 0:
+        return None
+    crc = entry.get("crc")
+    if not line.endswith(b"\n") or (crc is not None and crc != line[-11:-3].decode("ascii")):
+        return None
+    return line, line[record[4] : record[5]]
+
+
+def _line_before(fd: int, start: int, stop: int) -> bytes:
+    """The last line of [start, stop), which a newline ends; most are short."""
+    near = max(start, stop - NEAR_BYTES)
+    offset, length, _ = scan.lines_backward(fd, near, stop, 1)[0]
+    if offset == near:
+        offset, length, _ = scan.lines_backward(fd, start, stop, 1)[0]
+    return scan.read_exactly(fd, offset, length)
 
 
 def finding_of(segment: int | None, found: tuple[str, int, int, int, int, int]) -> Finding:
