@@ -19,15 +19,19 @@ _UPTO = re.compile(rb'\{"upto":(-?[0-9]{1,18})[,}]')
 class Checkpoint:
     """A checkpoint record that verified: where it is, and what seq its state goes up to."""
 
-    def __init__(self, segment: int, seq: int, offset: int, line: bytes, raw: bytes) -> None:
+    def __init__(
+        self, segment: int, seq: int, offset: int, line: bytes, start: int, stop: int
+    ) -> None:
         self.segment = segment
         self.seq = seq
         self.offset = offset
         self.length = len(line)
         self.crc = line[-11:-3].decode("ascii")
-        self._raw = raw
-        quick = _UPTO.match(raw)
-        self.upto = int(quick[1]) if quick else _upto(decoded(raw))
+        self._line = line
+        self._data = slice(start, stop)
+        """Where its data stands in its line."""
+        quick = _UPTO.match(line, start, stop)
+        self.upto = int(quick[1]) if quick else _upto(decoded(line[start:stop]))
 
     @property
     def data(self) -> dict[str, Any]:
@@ -35,7 +39,7 @@ class Checkpoint:
 
         CorruptLogError if a sealed record holds something else.
         """
-        data = decoded(self._raw)
+        data = decoded(self._line[self._data])
         if not isinstance(data, dict) or not _are_keys(data.get("keys", [])):
             raise CorruptLogError(
                 f"checkpoint {self.seq} holds no state: restore the session from a copy",

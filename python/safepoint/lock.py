@@ -162,8 +162,10 @@ class WriterLock:
             self._disk.close(fd)
 
     def __del__(self) -> None:
-        with suppress(Exception):
+        try:
             self.close()
+        except Exception:  # noqa: SIM105 - at the exit of the interpreter `suppress` may be gone
+            pass
 
     def _write(self) -> None:
         text = json.dumps(self.owner.as_dict(), separators=(",", ":")).encode()

@@ -367,7 +367,7 @@ class _Walker:
         line = scan.read_exactly(self.view.fd(number), offset, length)
         record = scan.parse_record(line, header.seed)
         if record is not None:
-            found = Checkpoint(number, seq, offset, line, line[record[4] : record[5]])
+            found = Checkpoint(number, seq, offset, line, record[4], record[5])
             self.facts.checkpoint = found if -1 <= found.upto < seq else known
 
     def _join(self, number: int, first_seq: int) -> None:
@@ -433,8 +433,8 @@ class _Walker:
 
 def read_named(
     fd: int, start: int, stop: int, seed: int, entry: dict[str, Any]
-) -> tuple[bytes, bytes] | None:
-    """(the line, its data) of the checkpoint record that a manifest's entry names.
+) -> tuple[bytes, int, int] | None:
+    """(line, data_start, data_stop) of the checkpoint record that a manifest's entry names.
 
     `[start, stop)` are the segment's records. None unless exactly such a record stands there: its
     seal holds, and its type and seq, and its CRC where the entry has one, are those named.
@@ -449,7 +449,7 @@ def read_named(
     crc = entry.get("crc")
     if not line.endswith(b"\n") or (crc is not None and crc != line[-11:-3].decode("ascii")):
         return None
-    return line, line[record[4] : record[5]]
+    return line, record[4], record[5]
 
 
 def _line_before(fd: int, start: int, stop: int) -> bytes:
