@@ -162,10 +162,8 @@ class WriterLock:
             self._disk.close(fd)
 
     def __del__(self) -> None:
-        try:
+        with suppress(Exception):
             self.close()
-        except Exception:  # noqa: SIM105 - at the exit of the interpreter `suppress` may be gone
-            pass
 
     def _write(self) -> None:
         text = json.dumps(self.owner.as_dict(), separators=(",", ":")).encode()
