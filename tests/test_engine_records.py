@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from damaged_logs import own, own_logs, seeds
-from engines import engines, often, opened
+from engines import chunks, engines, often, opened
 from hypothesis import given
 from hypothesis import strategies as st
 from safepoint import _fallback
@@ -139,6 +139,20 @@ def one_by_one(text: bytes, seed: int) -> list[tuple]:
 def test_records_of_a_buffer_are_those_of_its_lines(engine, text, seed):
     """A replay may take no line that a look at it alone refuses, and miss none."""
     assert engine.parse_records(text, seed) == one_by_one(text, seed)
+
+
+@engines
+@chunks
+@often
+@given(own, seeds)
+def test_the_record_at_a_place_is_that_of_its_line(engine, chunk_bytes, text, seed):
+    """Recovery looks at lines of any length without holding them, and must say the same."""
+    with opened(text) as fd:
+        for offset, length, _ in _fallback.lines_forward(fd, 0, len(text)):
+            record = _fallback.parse_record(text[offset : offset + length], seed)
+            expected = record and (record[0], record[6])
+            assert engine.record_at(fd, offset, offset + length, seed, chunk_bytes) == expected
+        assert engine.record_at(fd, len(text), len(text) + 5, seed, chunk_bytes) is None
 
 
 @engines

@@ -25,7 +25,7 @@ from ._fallback_record import (
     seal_record,
 )
 from ._fallback_report import FINDINGS_MAX
-from ._fallback_walk import find_record, find_watermark, walk
+from ._fallback_walk import find_record, find_watermark, record_at, walk
 
 __all__ = [
     "CHUNK_BYTES",
@@ -48,6 +48,7 @@ __all__ = [
     "objects_forward",
     "parse_record",
     "parse_records",
+    "record_at",
     "reseal",
     "seal",
     "seal_record",

@@ -130,6 +130,13 @@ def parse_records(lines: bytes, seed: int) -> list[_Parsed]:
     as FORMAT orders them gives seq -1 and empty data.
     """
 
+def record_at(
+    fd: int, start: int, stop: int, seed: int, chunk_bytes: int = ...
+) -> tuple[int, int] | None:
+    """(seq, more) of the line [start, stop) as `parse_record` gives them, or None as there: a line
+    of any length, in bounded memory.
+    """
+
 def is_plain(text: bytes) -> bool:
     """Whether neither 19 digits in a row nor `$blob"` stand in `text`: then it holds no integer
     past 64 bits and no name that the writer escaped.

@@ -302,11 +302,11 @@ def _records_backward(
     """
     while stop > start:
         for offset, length, _ in scan.lines_backward(fd, start, stop, 64):
-            record = scan.parse_record(scan.read_exactly(fd, offset, length), seed)
+            record = scan.record_at(fd, offset, offset + length, seed)
             behind -= 1
             if record is None or record[0] not in (behind, -1):
                 return
-            yield behind, record[6], offset
+            yield behind, record[1], offset
             stop = offset
 
 

@@ -260,8 +260,9 @@ class _Walker:
         header = self.view.header(number)
         if header is None or offset <= header.length:
             return False
-        line = _line_before(self.view.fd(number), header.length, offset)
-        record = scan.parse_record(line, header.seed)
+        fd = self.view.fd(number)
+        before = _line_before(fd, header.length, offset)
+        record = scan.record_at(fd, before, offset, header.seed)
         return record is not None and record[0] >= seq
 
     def _checkpoint_at(self, number: int, entry: dict[str, Any]) -> Checkpoint | None:
@@ -452,13 +453,11 @@ def read_named(
     return line, record[4], record[5]
 
 
-def _line_before(fd: int, start: int, stop: int) -> bytes:
-    """The last line of [start, stop), which a newline ends; most are short."""
+def _line_before(fd: int, start: int, stop: int) -> int:
+    """Where the last line of [start, stop) begins; most are short."""
     near = max(start, stop - NEAR_BYTES)
-    offset, length, _ = scan.lines_backward(fd, near, stop, 1)[0]
-    if offset == near:
-        offset, length, _ = scan.lines_backward(fd, start, stop, 1)[0]
-    return scan.read_exactly(fd, offset, length)
+    offset: int = scan.lines_backward(fd, near, stop, 1)[0][0]
+    return offset if offset > near else scan.lines_backward(fd, start, stop, 1)[0][0]
 
 
 def finding_of(segment: int | None, found: tuple[str, int, int, int, int, int]) -> Finding:

@@ -55,7 +55,7 @@ pub use pieces::PIECE_STARTS_MAX;
 pub use record::{
     Members, Record, Sealed, check_seal, member, parse_record, reseal, seal, seal_record,
 };
-pub use records::{Parsed, parse_records};
+pub use records::{Parsed, parse_records, record_at};
 pub use run::{Place, Walked};
 pub use search::{Wanted, find_record, find_watermark};
 pub use source::{CHUNK_BYTES, Scan, Source};

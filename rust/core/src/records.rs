@@ -1,8 +1,12 @@
-//! A buffer of lines parsed in one call: what a reader replays a session from.
+//! Records where a reader knows its lines to be: many in a buffer, parsed in one call, or one in a
+//! file, however long it is.
 
 use memchr::memchr;
 
-use crate::record::{Sealed, parse_body};
+use crate::error::Result;
+use crate::record::{Sealed, parse_body, parse_range};
+use crate::source::{Scan, Source};
+use crate::text::{Span, Text};
 
 /// One line of a buffer that is a record.
 pub struct Parsed {
@@ -25,4 +29,12 @@ pub fn parse_records(lines: &[u8], seed: u32) -> Vec<Parsed> {
         start = stop;
     }
     records
+}
+
+/// The record that the line which is the range of `scan`, its newline optional, exactly is.
+pub fn record_at<S: Source + ?Sized>(scan: Scan<'_, S>, seed: u32) -> Result<Option<Sealed>> {
+    let mut line = Span::new(scan);
+    let length = line.len();
+    let ends = length > 0 && line.ahead(length - 1, 1)?[0] == b'\n';
+    Ok(parse_range(&mut line, 0..length - u64::from(ends), seed)?)
 }

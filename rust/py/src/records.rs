@@ -7,6 +7,7 @@ use pyo3::types::{PyBytes, PyString};
 use safepoint_core::{Parsed, Sealed, member};
 
 use crate::convert::or_minus_one;
+use crate::file::{Range as FileRange, scan};
 
 /// (seq, ts, type, key, data, more, stop)
 type PyParsed<'py> = (
@@ -25,6 +26,25 @@ pub(crate) fn parse_records<'py>(py: Python<'py>, lines: &[u8], seed: u32) -> Ve
     let records = py.detach(|| safepoint_core::parse_records(lines, seed));
     let mut words = Words { py, known: Vec::new() };
     records.into_iter().map(|record| parsed(py, lines, &record, &mut words)).collect()
+}
+
+/// (seq, more) of the record that the line [start, stop) exactly is; None where it is none.
+#[pyfunction]
+#[pyo3(signature = (fd, start, stop, seed, chunk_bytes=262144))]
+pub(crate) fn record_at(
+    py: Python<'_>,
+    fd: i32,
+    start: i64,
+    stop: i64,
+    seed: u32,
+    chunk_bytes: i64,
+) -> PyResult<Option<(i64, i64)>> {
+    let range = FileRange { fd, start, stop, chunk_bytes };
+    let sealed = scan(py, &range, |scan| safepoint_core::record_at(scan, seed))?;
+    Ok(sealed.map(|sealed| match sealed {
+        Sealed::Undecodable => (-1, -1),
+        Sealed::Record(record) => (or_minus_one(Some(record.seq)), or_minus_one(record.more)),
+    }))
 }
 
 /// Whether neither 19 digits in a row nor `$blob"` stand in `text`.
