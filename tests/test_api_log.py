@@ -295,6 +295,23 @@ def test_inspect_file_takes_folder_and_segment(rotated) -> None:
         assert verified == safepoint.inspect_file(path)
 
 
+def test_a_segment_of_another_session_is_not_read(tmp_path: Path) -> None:
+    """Its records verify under its own salt, and their seqs may even go on: the salts tell."""
+    stores = [safepoint.open_store(tmp_path / name, segment_bytes=400) for name in ("a", "b")]
+    for store in stores:
+        with store.create("s") as session:
+            for number in range(9):
+                session.append("note", {"of": Path(store.path).name, "n": number})
+                session.checkpoint(None)
+    ours, theirs = map(segments, stores)
+    ours[3].write_bytes(theirs[3].read_bytes())
+    given = []
+    with pytest.raises(safepoint.CorruptLogError) as raised:
+        given.extend(stores[0].open("s").events())
+    assert (raised.value.finding.kind, raised.value.finding.segment) == ("foreign", 4)
+    assert {event.data["of"] for event in given if event.type == "note"} == {"a"}
+
+
 @pytest.mark.parametrize("damaged", [1, 17, 29, 40])
 def test_both_directions_give_what_stands_before_the_damage(store, damaged: int) -> None:
     """Events are read many at a time: one bad line must not take its neighbours along."""

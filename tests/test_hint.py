@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import safepoint
+from safepoint.checkpoint import read_named
 from safepoint.files import Disk
 from safepoint.log import LogView
 from safepoint.manifest import Manifest, read_manifest
-from safepoint.recovery import read_named
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from . import scan
 from .errors import CorruptLogError
 from .events import decode_one
 from .types import Finding
@@ -46,6 +47,27 @@ class Checkpoint:
                 Finding("undecodable", self.offset, self.length, self.segment, self.seq),
             )
         return data
+
+
+def read_named(
+    fd: int, start: int, stop: int, seed: int, entry: dict[str, Any]
+) -> tuple[bytes, int, int] | None:
+    """(line, data_start, data_stop) of the checkpoint record that a manifest's entry names.
+
+    `[start, stop)` are the segment's records. None unless exactly such a record stands there: its
+    seal holds, and its type and seq, and its CRC where the entry has one, are those named.
+    """
+    offset, length = entry["offset"], entry["bytes"]
+    if offset < start or offset + length > stop:
+        return None
+    line = scan.read_exactly(fd, offset, length)
+    record = scan.parse_record(line, seed)
+    if record is None or record[0] != entry["seq"] or record[2] != "checkpoint" or record[6] > 0:
+        return None
+    crc = entry.get("crc")
+    if not line.endswith(b"\n") or (crc is not None and crc != line[-11:-3].decode("ascii")):
+        return None
+    return line, record[4], record[5]
 
 
 def decoded(raw: bytes) -> Any:

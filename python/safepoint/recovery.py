@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from . import scan
-from .checkpoint import Checkpoint, decoded
+from .checkpoint import Checkpoint, decoded, read_named
 from .errors import TooNewError
 from .files import Directory
 from .lock import read_owner, writer_state
@@ -93,19 +93,23 @@ def look(
     directory: Directory,
     *,
     whole: bool,
+    start: Place | None = None,
     check_data: bool = False,
     tick: Callable[[int], object] | None = None,
 ) -> Facts:
     """The facts of a session, seen from outside, beside a writer too.
 
-    `whole` walks from record 0, else from the newest durable checkpoint. TooNewError for a newer
-    format, OSError where something cannot be read. Damage beside a live writer is believed once two
-    looks agree.
+    `whole` walks from record 0, else from the newest durable checkpoint; from `start`, a place up
+    to which the caller read every record, where the walk from there reaches the watermark.
+    TooNewError for a newer format, OSError where something cannot be read. Damage beside a live
+    writer is believed once two looks agree.
     """
     before = None
     for _ in range(LIVE_LOOKS_MAX):
         writer = writer_state(read_owner(directory))
-        facts = examine(directory, writer=writer, whole=whole, check_data=check_data, tick=tick)
+        facts = examine(
+            directory, writer=writer, whole=whole, start=start, check_data=check_data, tick=tick
+        )
         if writer == "live":
             _excuse_unfinished(facts)
         seen = (facts.view.numbers, facts.findings, facts.state)
@@ -129,6 +133,7 @@ def examine(
     *,
     writer: str,
     whole: bool,
+    start: Place | None = None,
     check_data: bool = False,
     tick: Callable[[int], object] | None = None,
 ) -> Facts:
@@ -142,7 +147,7 @@ def examine(
     view = LogView(directory)
     try:
         facts = Facts(view, None if _is_void(manifest, view) else manifest, writer)
-        _Walker(facts, check_data, tick).run(whole)
+        _Walker(facts, check_data, tick).run(whole, start)
         return facts
     except BaseException:
         view.close()
@@ -179,7 +184,7 @@ class _Walker:
         self.intact = True
         """Nothing has ended the run yet."""
 
-    def run(self, whole: bool) -> None:
+    def run(self, whole: bool, start: Place | None) -> None:
         """The one entry."""
         facts = self.facts
         if not self.view.numbers:
@@ -189,7 +194,7 @@ class _Walker:
                 facts.state = "corrupt"
             return
         facts.watermark = self._known_watermark()
-        for place, checkpoint in self._starts(whole):
+        for place, checkpoint in self._starts(whole, start):
             self._walk_from(place, checkpoint)
             if facts.end.seq >= facts.watermark:
                 break
@@ -207,10 +212,14 @@ class _Walker:
         )
         return max(known, header.durable, found)
 
-    def _starts(self, whole: bool) -> Iterator[tuple[Place, Checkpoint | None]]:
-        """Where to begin, in the order of trust: the hint's checkpoint, those that a scan finds,
-        record 0.
+    def _starts(
+        self, whole: bool, start: Place | None
+    ) -> Iterator[tuple[Place, Checkpoint | None]]:
+        """Where to begin, in the order of trust: what the caller read, the hint's checkpoint, those
+        that a scan finds, record 0.
         """
+        if start is not None and self._is_in_log(start):
+            yield start, None
         tried: set[int] = set()
         walked = False
         for candidate in () if whole else (self._hinted, self._scanned, self._scanned):
@@ -225,6 +234,11 @@ class _Walker:
         if not walked:
             first = self.view.header(1) if self.view.numbers[0] == 1 else None
             yield Place(1, first.length if first else 0, 0), None
+
+    def _is_in_log(self, place: Place) -> bool:
+        """Whether a place that was found earlier lies in the log still."""
+        header = self.view.header(place.segment) if place.segment in self.view.numbers else None
+        return header is not None and header.length <= place.offset <= self.view.end(place.segment)
 
     def _hinted(self) -> Checkpoint | None:
         """The manifest's checkpoint, believed only as far as the bytes that it names verify."""
@@ -430,27 +444,6 @@ class _Walker:
         data = decoded(line[record[4] : record[5]])
         status = data.get("status") if isinstance(data, dict) else None
         return status if status in ("completed", "failed", "cancelled") else "active"
-
-
-def read_named(
-    fd: int, start: int, stop: int, seed: int, entry: dict[str, Any]
-) -> tuple[bytes, int, int] | None:
-    """(line, data_start, data_stop) of the checkpoint record that a manifest's entry names.
-
-    `[start, stop)` are the segment's records. None unless exactly such a record stands there: its
-    seal holds, and its type and seq, and its CRC where the entry has one, are those named.
-    """
-    offset, length = entry["offset"], entry["bytes"]
-    if offset < start or offset + length > stop:
-        return None
-    line = scan.read_exactly(fd, offset, length)
-    record = scan.parse_record(line, seed)
-    if record is None or record[0] != entry["seq"] or record[2] != "checkpoint" or record[6] > 0:
-        return None
-    crc = entry.get("crc")
-    if not line.endswith(b"\n") or (crc is not None and crc != line[-11:-3].decode("ascii")):
-        return None
-    return line, record[4], record[5]
 
 
 def _line_before(fd: int, start: int, stop: int) -> int:
