@@ -59,15 +59,16 @@ fn parsed<'py>(
     parsed: &Parsed,
     words: &mut Words<'py>,
 ) -> PyParsed<'py> {
-    let (stop, empty) = (parsed.stop, PyString::new(py, ""));
+    let stop = parsed.stop;
     let Sealed::Record(record) = &parsed.sealed else {
+        let empty = PyString::new(py, "");
         return (-1, empty.clone(), empty, None, PyBytes::new(py, b""), -1, stop);
     };
     let line = &lines[parsed.start..stop];
     (
         or_minus_one(Some(record.seq)),
-        PyString::new(py, &text(line, &record.ts)),
-        words.of(&text(line, &record.kind)),
+        PyString::new(py, text(line, &record.ts)),
+        words.of(text(line, &record.kind)),
         record.key.as_ref().map(|key| PyBytes::new(py, member(line, key))),
         PyBytes::new(py, member(line, &record.data)),
         or_minus_one(record.more),
@@ -75,9 +76,9 @@ fn parsed<'py>(
     )
 }
 
-/// A member that is ASCII, as every timestamp and type is.
-fn text<'a>(line: &'a [u8], range: &Range<u64>) -> std::borrow::Cow<'a, str> {
-    String::from_utf8_lossy(member(line, range))
+/// A timestamp or a type: a record holds none that is not printable ASCII.
+fn text<'a>(line: &'a [u8], range: &Range<u64>) -> &'a str {
+    std::str::from_utf8(member(line, range)).expect("printable ASCII")
 }
 
 /// Words that many records share: each is made once a call.
