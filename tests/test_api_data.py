@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import enum
 import json
+import sys
 import uuid
 from pathlib import Path
 from typing import Any
@@ -98,14 +99,20 @@ def test_depth_200_is_refused(store: safepoint.Store) -> None:
     assert store.inspect("s").state == "clean"
 
 
-@pytest.mark.parametrize("state", [{"$blob": 1}, {"n": 2**70}, ["\ud800"], "\u2028"])
-def test_checkpoint_state_comes_back_the_same(store: safepoint.Store, state: Any) -> None:
-    """The state of a checkpoint takes the same road as an event's data."""
+@pytest.mark.parametrize("loaded", [True, False], ids=["orjson", "json"])
+@pytest.mark.parametrize("state", [{"$blob": 1}, {"n": 2**70}, ["\ud800"], "\u2028", 0.1, 10**18])
+def test_checkpoint_state_comes_back_the_same(
+    store: safepoint.Store, state: Any, loaded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that only resumes does not load orjson; what decodes for it must be as exact."""
     with store.create("s") as session:
         session.append("first")
         session.checkpoint(state)
+    if not loaded:
+        monkeypatch.delitem(sys.modules, "orjson")
     with store.resume("s") as session:
-        assert session.state == state
+        assert repr(session.state) == repr(state)
+        assert ("orjson" in sys.modules) is loaded
 
 
 @pytest.mark.parametrize("request_", [{"$blob": 1}, [2**64, "\ud800"]])

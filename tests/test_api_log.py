@@ -295,6 +295,42 @@ def test_inspect_file_takes_folder_and_segment(rotated) -> None:
         assert verified == safepoint.inspect_file(path)
 
 
+def test_a_segment_of_another_session_is_not_read(tmp_path: Path) -> None:
+    """Its records verify under its own salt, and their seqs may even go on: the salts tell."""
+    stores = [safepoint.open_store(tmp_path / name, segment_bytes=400) for name in ("a", "b")]
+    for store in stores:
+        with store.create("s") as session:
+            for number in range(9):
+                session.append("note", {"of": Path(store.path).name, "n": number})
+                session.checkpoint(None)
+    ours, theirs = map(segments, stores)
+    ours[3].write_bytes(theirs[3].read_bytes())
+    given = []
+    with pytest.raises(safepoint.CorruptLogError) as raised:
+        given.extend(stores[0].open("s").events())
+    assert (raised.value.finding.kind, raised.value.finding.segment) == ("foreign", 4)
+    assert {event.data["of"] for event in given if event.type == "note"} == {"a"}
+
+
+@pytest.mark.parametrize("damaged", [1, 17, 29, 40])
+def test_both_directions_give_what_stands_before_the_damage(store, damaged: int) -> None:
+    """Events are read many at a time: one bad line must not take its neighbours along."""
+    with store.create("s") as session:
+        for number in range(40):
+            session.append("note", {"n": number})
+        session.checkpoint(None)
+        session.append("last")
+    log = segments(store)[0]
+    log.write_bytes(log.read_bytes().replace(b'"n":%d}' % (damaged - 1), b'"n":?}'))
+    seen: dict[bool, list[int]] = {False: [], True: []}
+    for reverse, seqs in seen.items():
+        with pytest.raises(safepoint.CorruptLogError) as raised:
+            seqs.extend(event.seq for event in store.open("s").events(reverse=reverse))
+        assert raised.value.finding.segment == 1
+        assert raised.value.finding.offset == log.read_bytes().index(b'{"seq":%d,' % damaged)
+    assert seen == {False: list(range(damaged)), True: list(range(42, damaged, -1))}
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 def test_read_file_of_a_segment(rotated, reverse: bool) -> None:
     """The records of a segment with their places: what stands there decodes to the object."""

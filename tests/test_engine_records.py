@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from engines import engines, often, opened
+from damaged_logs import own, own_logs, seeds
+from engines import chunks, engines, often, opened
 from hypothesis import given
 from hypothesis import strategies as st
+from safepoint import _fallback
 from vector_parts import SEED, STALE, TS, record, sealed
 
 
@@ -115,3 +117,67 @@ def watermark(engine, *parts: bytes) -> int:
 def test_the_watermark_is_the_highest_of_the_last_line_that_proves_any(engine, parts, expected):
     """Damage at the tail must not lower what is known to be durable."""
     assert watermark(engine, *parts) == expected
+
+
+def one_by_one(text: bytes, seed: int) -> list[tuple]:
+    """What `parse_records` promises, from the twin's `parse_record` of each line."""
+    found, stop = [], 0
+    for line in text.split(b"\n")[:-1]:
+        line += b"\n"
+        stop += len(line)
+        record = _fallback.parse_record(line, seed)
+        if record is None:
+            break
+        seq, ts, type, key, start, end, more, _ = record
+        found.append((seq, ts, type, key, line[start:end] if seq >= 0 else b"", more, stop))
+    return found
+
+
+@engines
+@often
+@given(st.one_of(own_logs(), own), seeds)
+def test_records_of_a_buffer_are_those_of_its_lines(engine, text, seed):
+    """A replay may take no line that a look at it alone refuses, and miss none."""
+    assert engine.parse_records(text, seed) == one_by_one(text, seed)
+
+
+@engines
+@chunks
+@often
+@given(own, seeds)
+def test_the_record_at_a_place_is_that_of_its_line(engine, chunk_bytes, text, seed):
+    """Recovery looks at lines of any length without holding them, and must say the same."""
+    with opened(text) as fd:
+        for offset, length, _ in _fallback.lines_forward(fd, 0, len(text)):
+            record = _fallback.parse_record(text[offset : offset + length], seed)
+            expected = record and (record[0], record[6])
+            assert engine.record_at(fd, offset, offset + length, seed, chunk_bytes) == expected
+        assert engine.record_at(fd, len(text), len(text) + 5, seed, chunk_bytes) is None
+
+
+@engines
+def test_records_end_at_the_first_line_that_is_none(engine):
+    """What stands behind damage, or behind a cut, is not the run's; sealed nonsense has a place."""
+    good, last = record(1, b"[2]", type="t", key=b'"k"', more=0), record(3)
+    parsed = [
+        (1, TS, "t", b'"k"', b"[2]", 0, len(good)),
+        (-1, "", "", None, b"", -1, len(good + ODD)),
+    ]
+    for rest in (b"", b"\n", b"x\n" + last, last[:-1], b"\0" + last, record(3, seed=STALE) + last):
+        assert engine.parse_records(good + ODD + rest, SEED) == parsed
+
+
+@engines
+@often
+@given(
+    st.lists(
+        st.sampled_from([b"1" * 18, b"7" * 19, b"9" * 8, b"1", b"x", b"-", b":" * 9, b'$blob"']),
+        max_size=9,
+    )
+)
+def test_a_text_is_plain_by_its_bytes_alone(engine, parts):
+    """A row of 19 digits that went unseen would be an integer turned into a float."""
+    text = b"".join(parts)
+    rows = [text[at : at + 19] for at in range(len(text) - 18)]
+    odd = any(row.isdigit() for row in rows) or b'$blob"' in text
+    assert engine.is_plain(text) is not odd

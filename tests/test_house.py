@@ -31,8 +31,9 @@ LINE_CHARS_MAX = 100
 LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (0, ("errors", "version")),
     (0, ("types",)),
-    (1, ("events", "files", "_native", "_fallback")),
+    (1, ("files", "_native", "_fallback")),
     (2, ("scan", "blobs", "lock", "protocols")),
+    (2, ("events",)),
     (3, ("manifest",)),
     (3, ("log",)),
     (3, ("writer",)),

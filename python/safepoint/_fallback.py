@@ -17,13 +17,15 @@ from ._fallback_lines import CHUNK_BYTES, LINE_BYTES_MAX, lines_backward, lines_
 from ._fallback_record import (
     PIECE_STARTS_MAX,
     check_seal,
+    is_plain,
     parse_record,
+    parse_records,
     reseal,
     seal,
     seal_record,
 )
 from ._fallback_report import FINDINGS_MAX
-from ._fallback_walk import find_record, find_watermark, walk
+from ._fallback_walk import find_record, find_watermark, record_at, walk
 
 __all__ = [
     "CHUNK_BYTES",
@@ -39,11 +41,14 @@ __all__ = [
     "find_record",
     "find_watermark",
     "inspect_jsonl",
+    "is_plain",
     "lines_backward",
     "lines_forward",
     "objects_backward",
     "objects_forward",
     "parse_record",
+    "parse_records",
+    "record_at",
     "reseal",
     "seal",
     "seal_record",

@@ -14,6 +14,7 @@ PIECE_STARTS_MAX = 64
 """Places of a damaged line from which a record is looked for: each costs one pass over the line."""
 
 Record = tuple[int, str, str, "bytes | None", int, int, int, int]
+Parsed = tuple[int, str, str, "bytes | None", bytes, int, int]
 
 _NUMBER = rb"(0|[1-9][0-9]{0,17})"
 _HEAD = re.compile(
@@ -22,6 +23,7 @@ _HEAD = re.compile(
 _TAIL = re.compile(rb'(?:,"more":%s)?,"d":%s\Z' % (_NUMBER, _NUMBER))
 _SUFFIX = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
 _KEY_CHARACTERS = re.compile(rb'[^"\\]*')
+_NOT_PLAIN = re.compile(rb'[0-9]{19}|\$blob"')
 _RECORD_BEGINS = b'{"seq":'
 _HEADER_BEGINS = b'{"safepoint":'
 
@@ -61,6 +63,26 @@ def reseal(line: bytes, seed: int) -> bytes:
 def parse_record(line: bytes, seed: int) -> Record | None:
     check_seed(seed)
     return parse_body(_body(line), seed)
+
+
+def parse_records(lines: bytes, seed: int) -> list[Parsed]:
+    check_seed(seed)
+    records: list[Parsed] = []
+    start = 0
+    while (stop := lines.find(b"\n", start) + 1) > 0:
+        line = lines[start:stop]
+        record = parse_record(line, seed)
+        if record is None:
+            break
+        seq, ts, kind, key, data_start, data_stop, more, _ = record
+        data = line[data_start:data_stop] if seq >= 0 else b""
+        records.append((seq, ts, kind, key, data, more, stop))
+        start = stop
+    return records
+
+
+def is_plain(text: bytes) -> bool:
+    return not _NOT_PLAIN.search(text)
 
 
 def check_seed(seed: int) -> None:

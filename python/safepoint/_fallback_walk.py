@@ -12,10 +12,18 @@ from ._fallback_lines import (
     check_threads,
     clip,
     open_line,
+    read_at,
     read_lines,
     read_lines_backward,
 )
-from ._fallback_record import Record, check_seed, find_proven, is_foreign, parse_body
+from ._fallback_record import (
+    Record,
+    check_seed,
+    find_proven,
+    is_foreign,
+    parse_body,
+    parse_record,
+)
 from ._fallback_report import Finding, Gaps, Mark, Report
 
 Place = tuple[int, int, int]
@@ -40,6 +48,14 @@ def find_record(
         if not type or record[2] == type:
             return record[0], offset, length
     return None
+
+
+def record_at(
+    fd: int, start: int, stop: int, seed: int, chunk_bytes: int = CHUNK_BYTES
+) -> tuple[int, int] | None:
+    check_arguments(start, stop, chunk_bytes)
+    record = parse_record(read_at(fd, start, stop - start), seed)
+    return None if record is None else (record[0], record[6])
 
 
 def find_watermark(

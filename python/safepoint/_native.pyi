@@ -14,6 +14,7 @@ from collections.abc import Callable
 _Line = tuple[int, int, bool]
 _Span = tuple[int, int]
 _Finding = tuple[str, int, int, int, int, int]
+_Parsed = tuple[int, str, str, bytes | None, bytes, int, int]
 _Tick = Callable[[int], object]
 
 LINE_BYTES_MAX: int
@@ -120,6 +121,26 @@ def parse_record(
 
     `key` is its encoded JSON string; `more` is -1 where absent. A line whose CRC holds but whose
     members are not as FORMAT orders them gives seq -1, data_start -1.
+    """
+
+def parse_records(lines: bytes, seed: int) -> list[_Parsed]:
+    """(seq, ts, type, key, data, more, stop) of each line of `lines` from its begin on, up to the
+    first that has no newline or for which `parse_record` gives None.
+
+    `data` is its encoded JSON, `stop` the end of the line in `lines`. A line whose members are not
+    as FORMAT orders them gives seq -1 and empty data.
+    """
+
+def record_at(
+    fd: int, start: int, stop: int, seed: int, chunk_bytes: int = ...
+) -> tuple[int, int] | None:
+    """(seq, more) of the line [start, stop) as `parse_record` gives them, or None as there: a line
+    of any length, in bounded memory.
+    """
+
+def is_plain(text: bytes) -> bool:
+    """Whether neither 19 digits in a row nor `$blob"` stand in `text`: then it holds no integer
+    past 64 bits and no name that the writer escaped.
     """
 
 def find_record(

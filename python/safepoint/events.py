@@ -9,8 +9,10 @@ steps in.
 from __future__ import annotations
 
 import re
+import sys
 from math import isfinite
 
+from . import scan
 from .errors import InvalidEventError
 
 TYPE_CHECKING = False
@@ -27,13 +29,11 @@ KEY_CHARS_MAX = 512
 """Longest idempotency key: checkpoints repeat the newest 1,024 of them."""
 
 ORJSON_BYTES_MAX = 4 << 20
-"""orjson reserves many times its input before it decodes, and crashes where that fails."""
+"""orjson reserves many times its input before it decodes, and crashes where that fails. It also
+turns integers past 64 bits into floats: a text with 19 digits in a row is not for it either.
+"""
 
 _TYPE = re.compile(r"[!#-\[\]-~]{1,128}")
-_LONG_DIGITS = re.compile(rb"[0-9]{19}")
-"""orjson turns integers past 64 bits into floats; 19 digits may be one, so the standard library
-decodes.
-"""
 _BLOB_NAME = re.compile(r"\$+blob")
 _SEPARATORS = (
     (b"\xe2\x80\xa8", b"\\u2028"),
@@ -72,8 +72,23 @@ def encode_data(value: Any, default: Default | None = None) -> bytes:
 
 def decode_data(raw: bytes) -> Any:
     """The value that `encode_data` was given. ValueError if `raw` is no JSON text."""
-    value = decode_json(raw)
-    return _without_escapes(value) if b'$blob"' in raw else value
+    if len(raw) <= ORJSON_BYTES_MAX and scan.is_plain(raw):
+        import orjson
+
+        try:
+            return orjson.loads(raw)
+        except ValueError:
+            pass
+    return _without_escapes(raw, _decode_exactly(raw))
+
+
+def decode_one(raw: bytes) -> Any:
+    """The same for a text that may be the only one of its process: loading orjson takes as long as
+    the standard library takes for some megabytes.
+    """
+    if "orjson" in sys.modules:
+        return decode_data(raw)
+    return _without_escapes(raw, _decode_exactly(raw))
 
 
 def decode_json(raw: bytes) -> Any:
@@ -81,16 +96,24 @@ def decode_json(raw: bytes) -> Any:
 
     ValueError.
     """
-    if len(raw) <= ORJSON_BYTES_MAX and not _LONG_DIGITS.search(raw):
+    if len(raw) <= ORJSON_BYTES_MAX and scan.is_plain(raw):
         import orjson
 
         try:
             return orjson.loads(raw)
         except ValueError:
             pass
-    import json
+    return _decode_exactly(raw)
 
-    return json.loads(raw.decode("utf-8"))
+
+def decode_key(raw: bytes) -> str:
+    """An idempotency key. ValueError if `raw`, up to its first quote that is not escaped, is no
+    JSON string.
+    """
+    text = raw.decode("utf-8")
+    if text.isprintable() and "\\" not in text:
+        return text[1:-1]
+    return str(decode_data(raw))
 
 
 def encode_key(key: str) -> bytes:
@@ -193,14 +216,25 @@ def _dumps(plain: Any) -> bytes:
         ) from None
 
 
-def _without_escapes(value: Any) -> Any:
+def _decode_exactly(raw: bytes) -> Any:
+    import json
+
+    return json.loads(raw.decode("utf-8"))
+
+
+def _without_escapes(raw: bytes, value: Any) -> Any:
+    """`value` as it was before `encode_data` escaped names in it; `raw` is its text."""
+    return _unescaped(value) if b'$blob"' in raw else value
+
+
+def _unescaped(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            (
-                name[1:] if name[:2] == "$$" and _BLOB_NAME.fullmatch(name) else name
-            ): _without_escapes(item)
+            (name[1:] if name[:2] == "$$" and _BLOB_NAME.fullmatch(name) else name): _unescaped(
+                item
+            )
             for name, item in value.items()
         }
     if isinstance(value, list):
-        return [_without_escapes(item) for item in value]
+        return [_unescaped(item) for item in value]
     return value

@@ -270,7 +270,7 @@ def _inode(found: os.stat_result) -> tuple[int, int]:
 
 def _decode(line: bytes) -> Owner | None:
     try:
-        fields = json.loads(line)
+        fields = json.loads(line.decode("utf-8"))
         return Owner(**fields) if type(fields.get("pid")) is int else None
     except (ValueError, AttributeError, TypeError, RecursionError):
         return None

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 SEGMENT_PREFIX = "events-"
 HEADER_BYTES_MAX = 65536
 """No header of ours comes near it; a longer first line is no header."""
+_HEADER_BYTES = 1024
+"""One read of so much gets every header of ours."""
 SEQ_MAX = 1 << 59
 """Above every number that a record can hold (18 digits)."""
+NUMBER_DIGITS_MAX = 18
 COPY_BYTES = 1 << 20
 """Records are gathered to about this size before a write of a roll."""
-_SEGMENT = re.compile(r"events-([0-9]{6,18})\.jsonl")
+SEGMENT_SUFFIX = ".jsonl"
 _TEMPORARY = re.compile(r"\.(?:events-[0-9]{6,}|session|quarantine)\.[0-9a-f]{16}\.tmp")
 
 
@@ -125,7 +128,7 @@ def decode_header(line: bytes) -> Header | None:
     if not scan.check_seal(line, 0):
         return None
     try:
-        members = json.loads(line)
+        members = json.loads(line.decode("utf-8"))
         if type(members["safepoint"]) is int and members["safepoint"] > FORMAT_VERSION:
             raise TooNewError(
                 f"format version {members['safepoint']} is newer than this safepoint reads "
@@ -160,9 +163,16 @@ def list_segments(directory: Directory) -> list[int]:
 
 
 def _numbers(names: list[str]) -> list[int]:
-    found = (_SEGMENT.fullmatch(name) for name in names)
-    numbers = {int(match[1]) for match in found if match}
-    return sorted(number for number in numbers if number > 0 and segment_name(number) in names)
+    """The numbers of the names that are exactly what `segment_name` gives for one, in order."""
+    numbers = []
+    for name in names:
+        if name.startswith(SEGMENT_PREFIX) and name.endswith(SEGMENT_SUFFIX):
+            digits = name[len(SEGMENT_PREFIX) : -len(SEGMENT_SUFFIX)]
+            is_number = digits.isascii() and digits.isdigit() and len(digits) <= NUMBER_DIGITS_MAX
+            number = int(digits) if is_number else 0
+            if number > 0 and segment_name(number) == name:
+                numbers.append(number)
+    return sorted(numbers)
 
 
 def sweep_temporaries(directory: Directory) -> None:
@@ -236,8 +246,7 @@ class LogView:
         self.close()
 
     def _read_header(self, number: int) -> Header | None:
-        size = min(self.size(number), HEADER_BYTES_MAX)
-        line, newline, _ = scan.read_exactly(self.fd(number), 0, size).partition(b"\n")
+        line, newline = _first_line(self.fd(number), min(self.size(number), HEADER_BYTES_MAX))
         header = decode_header(line + newline) if newline else None
         if header is None:
             kind = scan.check_json(line) if newline else "torn"
@@ -248,6 +257,15 @@ class LogView:
             return header
         self._problems[number] = Finding(kind, 0, len(line + newline), number)
         return None
+
+
+def _first_line(fd: int, stop: int) -> tuple[bytes, bytes]:
+    """(the first line, its newline) within `stop` bytes; what stands there where none ends."""
+    head = scan.read_exactly(fd, 0, min(stop, _HEADER_BYTES))
+    if b"\n" not in head and stop > _HEADER_BYTES:
+        head = scan.read_exactly(fd, 0, stop)
+    line, newline, _ = head.partition(b"\n")
+    return line, newline
 
 
 def find_batch(
@@ -284,11 +302,11 @@ def _records_backward(
     """
     while stop > start:
         for offset, length, _ in scan.lines_backward(fd, start, stop, 64):
-            record = scan.parse_record(scan.read_exactly(fd, offset, length), seed)
+            record = scan.record_at(fd, offset, offset + length, seed)
             behind -= 1
             if record is None or record[0] not in (behind, -1):
                 return
-            yield behind, record[6], offset
+            yield behind, record[1], offset
             stop = offset
 
 

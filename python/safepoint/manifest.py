@@ -22,6 +22,10 @@ MANIFEST_NAME = "session.json"
 MANIFEST_BYTES_MAX = 16 << 20
 """A larger file is not ours: it counts as absent."""
 FORMAT_VERSION = 1
+_READ_BYTES = 8192
+"""More than a manifest of a few dozen segments: one read gets it."""
+_NUMBER_MAX = 1 << 59
+"""Above every number in it."""
 
 
 class Manifest(Value):
@@ -59,8 +63,19 @@ class Manifest(Value):
     children: list[Any]
 
     def __init__(self, **fields: Any) -> None:
-        for name in self.FIELDS:
-            setattr(self, name, fields.get(name))
+        given: Any = fields.get
+        self.format = given("format")
+        self.session = given("session")
+        self.epoch = given("epoch")
+        self.status = given("status")
+        self.created_at = given("created_at")
+        self.updated_at = given("updated_at")
+        self.durable = given("durable")
+        self.checkpoint = given("checkpoint")
+        self.segments = given("segments")
+        self.info = given("info")
+        self.parent = given("parent")
+        self.children = given("children")
 
     @property
     def durable_seq(self) -> int:
@@ -101,8 +116,10 @@ def read_manifest(directory: Directory) -> Manifest | None:
     except FileNotFoundError:
         return None
     try:
-        size = os.fstat(fd).st_size
-        line = scan.read_exactly(fd, 0, size) if size <= MANIFEST_BYTES_MAX else b""
+        line = os.pread(fd, _READ_BYTES, 0)
+        if len(line) == _READ_BYTES:
+            size = os.fstat(fd).st_size
+            line = scan.read_exactly(fd, 0, size) if size <= MANIFEST_BYTES_MAX else b""
     finally:
         os.close(fd)
     return decode_manifest(line)
@@ -115,7 +132,7 @@ def decode_manifest(line: bytes) -> Manifest | None:
     if not scan.check_seal(line, 0):
         return None
     try:
-        manifest = Manifest(**json.loads(line))
+        manifest = Manifest(**json.loads(line.decode("utf-8")))
         return manifest if _is_whole(manifest) else None
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
@@ -147,6 +164,10 @@ def _is_whole(manifest: Manifest) -> bool:
 
 
 def _ints(value: Any, *names: str) -> bool:
-    return isinstance(value, dict) and all(
-        type(value.get(name)) is int and 0 <= value[name] < 1 << 59 for name in names
-    )
+    if type(value) is not dict:
+        return False
+    for name in names:
+        number = value.get(name)
+        if type(number) is not int or not 0 <= number < _NUMBER_MAX:
+            return False
+    return True

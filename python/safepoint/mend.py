@@ -6,7 +6,6 @@ durable; what a segment holds behind its recorded end goes to `quarantine/` befo
 
 from __future__ import annotations
 
-import hashlib
 import os
 from itertools import pairwise
 
@@ -259,6 +258,8 @@ def keep_aside(disk: Disk, directory: Directory, fd: int, start: int, stop: int)
     """Copies [start, stop) into `quarantine/` under its SHA-256, durable on return; gives that
     name.
     """
+    import hashlib
+
     directory.make_directory(QUARANTINE)
     directory.sync()
     with directory.open_directory(QUARANTINE) as aside:

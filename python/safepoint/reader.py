@@ -11,9 +11,10 @@ import os
 
 from . import scan
 from .errors import CorruptLogError, storage_error
-from .events import decode_data
+from .events import decode_data, decode_key
 from .files import Directory
-from .log import LogView
+from .lock import read_owner, writer_state
+from .log import Header, LogView
 from .recovery import Facts, Place, finding_of, look
 from .types import Event, Finding
 
@@ -21,10 +22,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
+    _Record = tuple[int, str, str, bytes | None, bytes, int, int]
+    _Run = tuple[range, list[_Record]]
+    """Seqs, and the record of each as `scan.parse_records` gives it."""
+
 READ_BYTES = 256 << 10
-"""One read of a forward pass; doubled for a batch that does not fit."""
+"""One read; a longer line has one of its own, and it is doubled for a batch that does not fit."""
 READ_BYTES_MAX = 2 * scan.LINE_BYTES_MAX
 """No batch of ours needs a larger read."""
+LINES_MIN = 16
+LINES_MAX = 256
+"""A backward pass frames few lines first, and more at a time as it goes on."""
 LOOKS_MAX = 50
 """How often the end of a log that is being written may change before its watermark is believed."""
 
@@ -38,6 +46,8 @@ class LogReader:
         self._number = place.segment
         self._offset = place.offset
         """A batch boundary: what lies before it was given, or lies before where we began."""
+        self._is_from_first = place.seq == 0
+        """Whether every record of the log was read, so that no walk need begin before ours."""
         self.next_seq = place.seq
         """The first seq that was not given yet."""
         self._seq = place.seq
@@ -45,18 +55,19 @@ class LogReader:
         carried records that were given already.
         """
 
-    def batches(self) -> Iterator[list[Event]]:
-        """Whole batches, up to the end of the log.
+    def runs(self) -> Iterator[_Run]:
+        """The records of one read at a time, of whole batches only, up to the end of the log.
 
         CorruptLogError for damage below the watermark.
         """
         before = None
         looks = 0
         while True:
-            data, events, used = self._read_batches()
+            data, run, used = self._read_batches()
             if used:
+                del data
                 self._offset += used
-                yield from events
+                yield run
                 continue
             if self._go_on():
                 continue
@@ -65,11 +76,12 @@ class LogReader:
                 before = seen
                 self._refresh()
                 continue
+            place = Place(self._number, self._offset, self._seq)
             last = self._last_without_newline(data)
-            if last:
+            if last is not None:
                 data = b""
                 yield last
-            if self._is_at_end(data) or looks >= LOOKS_MAX:
+            if self._is_at_end(place, data) or looks >= LOOKS_MAX:
                 return
             looks += 1
             before = None
@@ -79,21 +91,32 @@ class LogReader:
         """Closes the segments that are open."""
         self._view.close()
 
-    def _read_batches(self) -> tuple[bytes, list[list[Event]], int]:
-        """One read's worth: (what was read, its whole batches, their length in bytes)."""
+    def _read_batches(self) -> tuple[bytes, _Run, int]:
+        """One read's worth: (what was read, the records of its whole batches, their bytes)."""
         want = READ_BYTES
         header = self._view.header(self._number) if self._number in self._view.numbers else None
         if header is None:
             raise self._corrupt(self._header_problem())
         if self._offset < header.length:
+            self._check_salt(header)
             self._offset, self._seq = header.length, header.first_seq
+        fd = self._view.fd(self._number)
         while True:
             limit = self._limit() - self._offset
-            data = os.pread(self._view.fd(self._number), max(0, min(want, limit)), self._offset)
-            events, used, stuck = self._parse(data, header.seed)
+            data = os.pread(fd, max(0, min(want, limit)), self._offset)
+            run, used, stuck = self._parse(data, header.seed)
             if used or stuck or len(data) < want or want > READ_BYTES_MAX:
-                return data, events, used
-            want *= 2
+                return data, run, used
+            lines = scan.lines_forward(fd, self._offset, self._offset + limit, 1)
+            longest = lines[0][1] if lines else 0
+            want = longest if want < longest else 2 * want
+
+    def _check_salt(self, header: Header) -> None:
+        """CorruptLogError for a segment that does not follow the one before it."""
+        number = self._number - 1
+        before = self._view.header(number) if number in self._view.numbers else None
+        if before is not None and (header.prev is None or header.prev[0] != before.salt):
+            raise self._corrupt(Finding("foreign", 0, header.length, self._number))
 
     def _limit(self) -> int:
         """Where the segment ends for ever, or how far the active one goes right now."""
@@ -101,29 +124,33 @@ class LogReader:
             return self._view.end(self._number)
         return os.fstat(self._view.fd(self._number)).st_size
 
-    def _parse(self, data: bytes, seed: int) -> tuple[list[list[Event]], int, bool]:
-        """(whole batches, their length in bytes, whether what follows them is not the next one)."""
-        batches: list[list[Event]] = []
-        batch: list[Event] = []
-        used = begin = 0
-        seq, more = self._seq, -1
-        while (stop := data.find(b"\n", begin) + 1) > 0:
-            line = data[begin:stop]
-            record = scan.parse_record(line, seed)
-            if record is None or record[0] not in (seq, -1) or seq > self.next_seq + len(batch):
-                return batches, used, True
-            if record[6] != more - 1 if batch else record[6] == 0 and seq >= self.next_seq:
-                return batches, used, True
-            begin, seq, more = stop, seq + 1, record[6]
-            if seq <= self.next_seq:
+    def _parse(self, data: bytes, seed: int) -> tuple[_Run, int, bool]:
+        """(records of whole batches, their bytes, whether what follows is not the next one)."""
+        first, given = self._seq, self.next_seq
+        if first > given:
+            return (range(0), []), 0, True
+        records = scan.parse_records(data, seed)
+        used = end = 0
+        seq, more = first, -1
+        for found, _, _, _, _, left, stop in records:
+            if found not in (seq, -1):
+                break
+            # What was given already is passed over record by record.
+            if left != more - 1 if more > 0 else left == 0 and seq >= given:
+                break
+            seq, end, more = seq + 1, stop, left
+            if left <= 0 or seq <= given:
                 self._seq, used, more = seq, stop, -1
-                continue
-            batch.append(event_of(record, line, seq - 1))
-            if more <= 0:
-                batches.append(batch)
-                self._seq = self.next_seq = seq
-                batch, used = [], stop
-        return batches, used, False
+        else:
+            stuck = data.find(b"\n", end) >= 0
+            return self._run(first, records), used, stuck
+        return self._run(first, records), used, True
+
+    def _run(self, first: int, records: list[_Record]) -> _Run:
+        """What of records from seq `first` on was not given, up to the last whole batch."""
+        seqs = range(self.next_seq, max(self.next_seq, self._seq))
+        self.next_seq = seqs.stop
+        return seqs, records[seqs.start - first : seqs.stop - first]
 
     def _go_on(self) -> bool:
         """Goes over to the next segment where this one has ended; whether it did."""
@@ -138,20 +165,20 @@ class LogReader:
         self._view.close()
         self._view = LogView(self._directory)
 
-    def _last_without_newline(self, data: bytes) -> list[Event]:
+    def _last_without_newline(self, data: bytes) -> _Run | None:
         """The last batch of a log at rest counts although its newline is missing."""
         header = self._view.header(self._number)
         if not data or data.endswith(b"\n") or self._number != self._view.newest or not header:
-            return []
-        with look(self._directory, whole=False) as facts:
-            if facts.writer == "live":
-                return []
-        batches, used, _ = self._parse(data + b"\n", header.seed)
-        return batches[0] if used == len(data) + 1 and len(batches) == 1 else []
+            return None
+        if writer_state(read_owner(self._directory)) == "live":
+            return None
+        run, used, _ = self._parse(data + b"\n", header.seed)
+        return run if used == len(data) + 1 else None
 
-    def _is_at_end(self, rest: bytes) -> bool:
+    def _is_at_end(self, place: Place, rest: bytes) -> bool:
         """Whether nothing durable follows. CorruptLogError if something durable does not verify."""
-        with look(self._directory, whole=False) as facts:
+        start = place if self._is_from_first else None
+        with look(self._directory, whole=False, start=start) as facts:
             if facts.state == "corrupt" and facts.watermark <= self.next_seq and facts.damage:
                 raise self._corrupt(facts.damage)
             if facts.watermark <= self.next_seq:
@@ -195,9 +222,10 @@ class History:
         wanted = None if types is None else frozenset(types)
         try:
             with self._open_directory() as directory:
-                for event in read(directory, start, stop):
-                    if wanted is None or event.type in wanted:
-                        yield event
+                for seqs, records in read(directory, start, stop):
+                    for seq, record in zip(seqs, records, strict=True):
+                        if wanted is None or record[2] in wanted:
+                            yield event_of(seq, record)
         except OSError as error:
             raise storage_error(error, "reading events") from error
 
@@ -207,8 +235,10 @@ class History:
             with self._open_directory() as directory:
                 reader = LogReader(directory, place or place_before(directory, upto + 1))
                 try:
-                    for batch in reader.batches():
-                        yield from (event for event in batch if event.seq > upto)
+                    for seqs, records in reader.runs():
+                        for seq, record in zip(seqs, records, strict=True):
+                            if seq > upto:
+                                yield event_of(seq, record)
                 finally:
                     reader.close()
         except OSError as error:
@@ -220,33 +250,35 @@ def take_last(newest_first: Iterator[Event], n: int) -> list[Event]:
     return [event for _, event in zip(range(n), newest_first, strict=False)][::-1]
 
 
-def read_forward(directory: Directory, start: int, stop: int | None) -> Iterator[Event]:
-    """The events with start <= seq < stop, in order."""
+def read_forward(directory: Directory, start: int, stop: int | None) -> Iterator[_Run]:
+    """The records with start <= seq < stop, in order, those of one read at a time."""
     reader = LogReader(directory, place_before(directory, start))
     try:
-        for batch in reader.batches():
-            for event in batch:
-                if stop is not None and event.seq >= stop:
-                    return
-                if event.seq >= start:
-                    yield event
+        for seqs, records in reader.runs():
+            begin = max(0, start - seqs.start)
+            end = len(seqs) if stop is None else max(0, stop - seqs.start)
+            yield seqs[begin:end], records[begin:end]
+            if end < len(seqs):
+                return
     finally:
         reader.close()
 
 
-def read_backward(directory: Directory, start: int, stop: int | None) -> Iterator[Event]:
-    """The events with start <= seq < stop, newest first. CorruptLogError where damage is met."""
-    given: int | None = None
+def read_backward(directory: Directory, start: int, stop: int | None) -> Iterator[_Run]:
+    """The records with start <= seq < stop, newest first, those of one read at a time.
+
+    CorruptLogError where damage is met.
+    """
+    below = stop
     before = None
     while True:
         with look(directory, whole=False) as facts:
             try:
-                for event in _log_backward(facts, start):
-                    if given is not None and event.seq >= given:
-                        continue
-                    given = event.seq
-                    if stop is None or event.seq < stop:
-                        yield event
+                for seqs, records in _log_backward(facts, start):
+                    begin = 0 if below is None else max(0, seqs.start + 1 - below)
+                    if begin < len(seqs):
+                        below = seqs[-1]
+                        yield seqs[begin:], records[begin:]
                 return
             except CorruptLogError as error:
                 # A writer may have rolled and cut since the look: only a second one is believed.
@@ -256,40 +288,75 @@ def read_backward(directory: Directory, start: int, stop: int | None) -> Iterato
                 before = seen
 
 
-def _log_backward(facts: Facts, start: int) -> Iterator[Event]:
-    """The events of the run that `facts` found, from its end down to `start`."""
+def _log_backward(facts: Facts, start: int) -> Iterator[_Run]:
+    """The records of the run that `facts` found, from its end down to `start`."""
     path = facts.view.directory.path
     if facts.state == "corrupt":
         raise corrupt_error(path, facts.damage or Finding("short", 0, 0, facts.end.segment))
     number, end, expected = facts.end.segment, facts.end.offset, facts.end.seq
     while number in facts.view.numbers and expected > start:
-        for event in _segment_backward(facts.view, number, end, expected):
-            if event.seq < start:
+        for seqs, records in _segment_backward(facts.view, number, end, expected):
+            expected = seqs[-1]
+            count = seqs.start + 1 - max(start, expected)
+            yield seqs[:count], records[:count]
+            if expected < start:
                 return
-            expected = event.seq
-            yield event
         number -= 1
         end = facts.view.end(number) if number in facts.view.numbers else 0
     if expected > start:
         raise corrupt_error(path, Finding("missing", 0, 0, number))
 
 
-def _segment_backward(view: LogView, number: int, end: int, expected: int) -> Iterator[Event]:
+def _segment_backward(view: LogView, number: int, end: int, expected: int) -> Iterator[_Run]:
     header = view.header(number)
     if header is None:
         raise corrupt_error(
             view.directory.path, view.problem(number) or Finding("missing", 0, 0, number)
         )
+    fd, lines_max = view.fd(number), LINES_MIN
     while end > header.length:
-        for offset, length, _ in scan.lines_backward(view.fd(number), header.length, end, 256):
-            line = scan.read_exactly(view.fd(number), offset, length)
-            record = scan.parse_record(line, header.seed)
-            if record is None or record[0] not in (expected - 1, -1):
-                raise corrupt_error(
-                    view.directory.path, _line_finding(view, number, offset, length, expected)
-                )
-            expected, end = expected - 1, offset
-            yield event_of(record, line, expected)
+        lines = scan.lines_backward(fd, header.length, end, lines_max)
+        lines_max = min(2 * lines_max, LINES_MAX)
+        end = lines[-1][0]
+        blocks = _blocks(lines)
+        while blocks:
+            block = blocks.pop()
+            records = _block_backward(fd, header.seed, block, expected)
+            if records:
+                yield range(expected - 1, expected - 1 - len(records), -1), records
+                expected -= len(records)
+            elif len(block) > 1:
+                blocks += [[line] for line in reversed(block)]
+            else:
+                finding = _line_finding(view, number, *block[0][:2], expected)
+                raise corrupt_error(view.directory.path, finding)
+
+
+def _blocks(lines: list[tuple[int, int, bool]]) -> list[list[tuple[int, int, bool]]]:
+    """Lines, newest first, as stretches of about one read; the newest of them last."""
+    blocks: list[list[tuple[int, int, bool]]] = []
+    stop = 0
+    for line in lines:
+        if not blocks or stop - line[0] > READ_BYTES:
+            blocks.append([])
+            stop = line[0] + line[1]
+        blocks[-1].append(line)
+    return blocks[::-1]
+
+
+def _block_backward(
+    fd: int, seed: int, lines: list[tuple[int, int, bool]], expected: int
+) -> list[_Record]:
+    """The records of adjacent lines before seq `expected`, newest first; none if any is amiss."""
+    begin, (offset, length, _) = lines[-1][0], lines[0]
+    data = scan.read_exactly(fd, begin, offset + length - begin)
+    records = scan.parse_records(data if data.endswith(b"\n") else data + b"\n", seed)
+    seqs = range(expected - len(lines), expected)
+    if len(records) != len(lines):
+        return []
+    if any(record[0] not in (seq, -1) for seq, record in zip(seqs, records, strict=True)):
+        return []
+    return records[::-1]
 
 
 def _line_finding(view: LogView, number: int, offset: int, length: int, expected: int) -> Finding:
@@ -313,21 +380,19 @@ def place_before(directory: Directory, seq: int) -> Place:
     return Place(1, 0, 0)
 
 
-def event_of(
-    record: tuple[int, str, str, bytes | None, int, int, int, int], line: bytes, seq: int
-) -> Event:
+def event_of(seq: int, record: _Record) -> Event:
     """The Event of a parsed record; its data is decoded when somebody reads it.
 
     `seq` is what its place says: a sealed record whose members cannot be read has no other.
     """
-    found, ts, type, key, start, stop, _, _ = record
-    if found < 0:
-        return Event.undecoded(seq, ts, type, None, line, _undecodable)
+    found, ts, type, key, raw, _, _ = record
+    if found >= 0 and key is None:
+        return Event.undecoded(seq, ts, type, None, raw, decode_data)
     try:
-        text = None if key is None else decode_data(key)
+        text = None if key is None else decode_key(key)
     except ValueError:
-        return Event.undecoded(seq, ts, type, None, line, _undecodable)
-    return Event.undecoded(seq, ts, type, text, line[start:stop], decode_data)
+        return Event.undecoded(seq, ts, type, None, raw, _undecodable)
+    return Event.undecoded(seq, ts, type, text, raw, decode_data if found >= 0 else _undecodable)
 
 
 def _undecodable(raw: bytes) -> object:

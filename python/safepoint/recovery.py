@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from . import scan
-from .checkpoint import Checkpoint, decoded
+from .checkpoint import Checkpoint, decoded, read_named
 from .errors import TooNewError
 from .files import Directory
 from .lock import read_owner, writer_state
@@ -28,6 +28,8 @@ LIVE_LOOKS_MAX = 100
 LIVE_PAUSE_S = 0.002
 FINISHED_BYTES_MAX = 4096
 """No `session.finished` of ours comes near it."""
+NEAR_BYTES = 8192
+"""So much is looked at first for the line before another."""
 _UNFINISHED = frozenset(("torn", "unterminated", "batch_cut"))
 """What the end of a log looks like while its writer is in the middle of an append."""
 
@@ -91,19 +93,23 @@ def look(
     directory: Directory,
     *,
     whole: bool,
+    start: Place | None = None,
     check_data: bool = False,
     tick: Callable[[int], object] | None = None,
 ) -> Facts:
     """The facts of a session, seen from outside, beside a writer too.
 
-    `whole` walks from record 0, else from the newest durable checkpoint. TooNewError for a newer
-    format, OSError where something cannot be read. Damage beside a live writer is believed once two
-    looks agree.
+    `whole` walks from record 0, else from the newest durable checkpoint; from `start`, a place up
+    to which the caller read every record, where the walk from there reaches the watermark.
+    TooNewError for a newer format, OSError where something cannot be read. Damage beside a live
+    writer is believed once two looks agree.
     """
     before = None
     for _ in range(LIVE_LOOKS_MAX):
         writer = writer_state(read_owner(directory))
-        facts = examine(directory, writer=writer, whole=whole, check_data=check_data, tick=tick)
+        facts = examine(
+            directory, writer=writer, whole=whole, start=start, check_data=check_data, tick=tick
+        )
         if writer == "live":
             _excuse_unfinished(facts)
         seen = (facts.view.numbers, facts.findings, facts.state)
@@ -127,6 +133,7 @@ def examine(
     *,
     writer: str,
     whole: bool,
+    start: Place | None = None,
     check_data: bool = False,
     tick: Callable[[int], object] | None = None,
 ) -> Facts:
@@ -140,7 +147,7 @@ def examine(
     view = LogView(directory)
     try:
         facts = Facts(view, None if _is_void(manifest, view) else manifest, writer)
-        _Walker(facts, check_data, tick).run(whole)
+        _Walker(facts, check_data, tick).run(whole, start)
         return facts
     except BaseException:
         view.close()
@@ -177,7 +184,7 @@ class _Walker:
         self.intact = True
         """Nothing has ended the run yet."""
 
-    def run(self, whole: bool) -> None:
+    def run(self, whole: bool, start: Place | None) -> None:
         """The one entry."""
         facts = self.facts
         if not self.view.numbers:
@@ -187,7 +194,7 @@ class _Walker:
                 facts.state = "corrupt"
             return
         facts.watermark = self._known_watermark()
-        for place, checkpoint in self._starts(whole):
+        for place, checkpoint in self._starts(whole, start):
             self._walk_from(place, checkpoint)
             if facts.end.seq >= facts.watermark:
                 break
@@ -205,10 +212,14 @@ class _Walker:
         )
         return max(known, header.durable, found)
 
-    def _starts(self, whole: bool) -> Iterator[tuple[Place, Checkpoint | None]]:
-        """Where to begin, in the order of trust: the hint's checkpoint, those that a scan finds,
-        record 0.
+    def _starts(
+        self, whole: bool, start: Place | None
+    ) -> Iterator[tuple[Place, Checkpoint | None]]:
+        """Where to begin, in the order of trust: what the caller read, the hint's checkpoint, those
+        that a scan finds, record 0.
         """
+        if start is not None and self._is_in_log(start):
+            yield start, None
         tried: set[int] = set()
         walked = False
         for candidate in () if whole else (self._hinted, self._scanned, self._scanned):
@@ -224,12 +235,17 @@ class _Walker:
             first = self.view.header(1) if self.view.numbers[0] == 1 else None
             yield Place(1, first.length if first else 0, 0), None
 
+    def _is_in_log(self, place: Place) -> bool:
+        """Whether a place that was found earlier lies in the log still."""
+        header = self.view.header(place.segment) if place.segment in self.view.numbers else None
+        return header is not None and header.length <= place.offset <= self.view.end(place.segment)
+
     def _hinted(self) -> Checkpoint | None:
         """The manifest's checkpoint, believed only as far as the bytes that it names verify."""
         hint = self.facts.manifest.checkpoint if self.facts.manifest else None
         if not hint or hint["segment"] not in self.view.numbers:
             return None
-        return self._checkpoint_at(hint["segment"], hint["seq"], hint["offset"], hint["bytes"])
+        return self._checkpoint_at(hint["segment"], hint)
 
     def _scanned(self) -> Checkpoint | None:
         """The newest durable checkpoint by backward scan across the segments."""
@@ -239,10 +255,12 @@ class _Walker:
                 continue
             stop = self.view.end(number)
             while found := self._find_checkpoint(number, header, stop):
-                checkpoint = self._checkpoint_at(number, *found)
+                seq, offset, length = found
+                entry = {"seq": seq, "offset": offset, "bytes": length}
+                checkpoint = self._checkpoint_at(number, entry)
                 if checkpoint is not None:
                     return checkpoint
-                stop = found[1]
+                stop = offset
         return None
 
     def _find_checkpoint(
@@ -253,26 +271,24 @@ class _Walker:
 
     def _is_repeat(self, number: int, seq: int, offset: int) -> bool:
         """Whether a record stands behind one of its own seq or a later one: a copy of another."""
-        header, fd = self.view.header(number), self.view.fd(number)
+        header = self.view.header(number)
         if header is None or offset <= header.length:
             return False
-        before, length, _ = scan.lines_backward(fd, header.length, offset, 1)[0]
-        record = scan.parse_record(scan.read_exactly(fd, before, length), header.seed)
+        fd = self.view.fd(number)
+        before = _line_before(fd, header.length, offset)
+        record = scan.record_at(fd, before, offset, header.seed)
         return record is not None and record[0] >= seq
 
-    def _checkpoint_at(self, number: int, seq: int, offset: int, length: int) -> Checkpoint | None:
-        header = self.view.header(number)
-        if header is None or offset < header.length or offset + length > self.view.end(number):
+    def _checkpoint_at(self, number: int, entry: dict[str, Any]) -> Checkpoint | None:
+        """The durable checkpoint that an entry of a manifest, or of a scan, names."""
+        header, seq, offset = self.view.header(number), entry["seq"], entry["offset"]
+        if header is None or seq >= self.facts.watermark:
             return None
-        line = scan.read_exactly(self.view.fd(number), offset, length)
-        record = scan.parse_record(line, header.seed)
-        if record is None or not line.endswith(b"\n") or record[0] != seq:
+        fd, end = self.view.fd(number), self.view.end(number)
+        found = read_named(fd, header.length, end, header.seed, entry)
+        if found is None or self._is_repeat(number, seq, offset):
             return None
-        if record[2] != "checkpoint" or record[6] > 0 or seq >= self.facts.watermark:
-            return None
-        if self._is_repeat(number, seq, offset):
-            return None
-        checkpoint = Checkpoint(number, seq, offset, line, line[record[4] : record[5]])
+        checkpoint = Checkpoint(number, seq, offset, *found)
         return checkpoint if -1 <= checkpoint.upto < seq else None
 
     def _behind(self, checkpoint: Checkpoint) -> Place | None:
@@ -358,13 +374,16 @@ class _Walker:
 
     def _adopt(self, number: int, seq: int, offset: int, length: int) -> None:
         """The newest checkpoint of the run is the one that holds the state."""
+        known = self.facts.checkpoint
+        if known is not None and (known.segment, known.seq, known.offset) == (number, seq, offset):
+            return
         header = self.view.header(number)
         assert header is not None
         line = scan.read_exactly(self.view.fd(number), offset, length)
         record = scan.parse_record(line, header.seed)
         if record is not None:
-            found = Checkpoint(number, seq, offset, line, line[record[4] : record[5]])
-            self.facts.checkpoint = found if -1 <= found.upto < seq else self.facts.checkpoint
+            found = Checkpoint(number, seq, offset, line, record[4], record[5])
+            self.facts.checkpoint = found if -1 <= found.upto < seq else known
 
     def _join(self, number: int, first_seq: int) -> None:
         """Goes over from one segment to the next: nothing may lie between them."""
@@ -425,6 +444,13 @@ class _Walker:
         data = decoded(line[record[4] : record[5]])
         status = data.get("status") if isinstance(data, dict) else None
         return status if status in ("completed", "failed", "cancelled") else "active"
+
+
+def _line_before(fd: int, start: int, stop: int) -> int:
+    """Where the last line of [start, stop) begins; most are short."""
+    near = max(start, stop - NEAR_BYTES)
+    offset: int = scan.lines_backward(fd, near, stop, 1)[0][0]
+    return offset if offset > near else scan.lines_backward(fd, start, stop, 1)[0][0]
 
 
 def finding_of(segment: int | None, found: tuple[str, int, int, int, int, int]) -> Finding:

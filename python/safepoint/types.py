@@ -72,8 +72,13 @@ class Event(Value):
         decode: Callable[[bytes], Any],
     ) -> Event:
         """An event that keeps the encoded `raw` until somebody reads `data`."""
-        event = cls(seq, ts, type, key, None)
+        event = cls.__new__(cls)
+        event.seq = seq
+        event.ts = ts
+        event.type = type
+        event.key = key
         event._raw = raw
+        event._data = None
         event._decode = decode
         return event
 

@@ -12,7 +12,8 @@
 //!   in `steps` takes them;
 //! * `json` is a pushdown automaton over parts of a text. It stops at the very byte that cannot
 //!   be, takes what the standard library of Python takes, and `watch` looks at what it passes;
-//! * `record` alone knows the layout of a record of ours;
+//! * `record` alone knows the layout of a record of ours, `records` parses a buffer of them,
+//!   and `exact` says whose data a fast decoder gives as it was written;
 //! * `pieces` finds complete objects inside damaged lines, foreign ones by parsing, ours by CRC;
 //! * `parallel` cuts a log at line starts for several threads, whose answers are taken in order;
 //! * `classify`, `foreign` and `inspect` say what a foreign log holds, `walk`, `run` and `search`
@@ -27,6 +28,7 @@
 
 mod classify;
 mod error;
+mod exact;
 mod finding;
 mod foreign;
 mod gaps;
@@ -40,6 +42,7 @@ mod pieces;
 mod plain;
 mod quick;
 mod record;
+mod records;
 mod run;
 mod search;
 pub mod source;
@@ -53,13 +56,17 @@ mod watch;
 
 pub use classify::{Object, classify_line};
 pub use error::{Error, Result};
+pub use exact::is_plain;
 pub use finding::{FINDINGS_MAX, Finding, Kind};
 pub use foreign::{find_object, objects_backward, objects_forward};
 pub use inspect::{Inspection, inspect_jsonl};
 pub use json::{Automaton, DEPTH_MAX, Fed, INT_DIGITS_MAX};
 pub use lines::{LINE_BYTES_MAX, Line, lines_backward, lines_forward};
 pub use pieces::PIECE_STARTS_MAX;
-pub use record::{Members, Record, Sealed, check_seal, parse_record, reseal, seal, seal_record};
+pub use record::{
+    Members, Record, Sealed, check_seal, member, parse_record, reseal, seal, seal_record,
+};
+pub use records::{Parsed, parse_records, record_at};
 pub use run::{Place, Walked};
 pub use search::{Wanted, find_record, find_watermark};
 pub use source::{CHUNK_BYTES, Scan, Source};

@@ -76,6 +76,12 @@ pub struct Record {
     pub d: u64,
 }
 
+/// The bytes of a member, where `line` is the line that was parsed.
+pub fn member<'a>(line: &'a [u8], range: &Range<u64>) -> &'a [u8] {
+    let index = |at: u64| usize::try_from(at).expect("a position inside the line");
+    &line[index(range.start)..index(range.end)]
+}
+
 /// What a CRC proves about a line.
 pub enum Sealed {
     /// A record.

@@ -4,7 +4,9 @@ mod common;
 
 use common::{SEEDS, log, naive, record};
 use proptest::prelude::*;
-use safepoint_core::{Members, Sealed, check_seal, parse_record, reseal, seal, seal_record};
+use safepoint_core::{
+    Members, Sealed, check_seal, parse_record, parse_records, reseal, seal, seal_record,
+};
 
 /// What our parser says, in the naive twin's terms.
 #[allow(clippy::type_complexity, reason = "the twin's answer")]
@@ -51,6 +53,24 @@ proptest! {
     fn members_equal_the_naive_ones(body in body()) {
         let line = seal(&body, SEEDS[0]);
         prop_assert_eq!(parsed(&line, SEEDS[0]), naive::record(&line, SEEDS[0]));
+    }
+
+    /// A buffer of lines gives what its lines give, up to the first that is no record.
+    #[test]
+    fn buffers_equal_their_lines(log in log(), seed in prop::sample::select(&SEEDS[..])) {
+        let lines = log.split_inclusive(|&byte| byte == b'\n');
+        let whole = lines.take_while(|line| line.ends_with(b"\n"));
+        let records = whole.map_while(|line| parse_record(line, seed).map(|sealed| (line, sealed)));
+        let mut start = 0;
+        let mut buffer = parse_records(&log, seed).into_iter();
+        for (line, sealed) in records {
+            let found = buffer.next().expect("a record for each line");
+            prop_assert_eq!((found.start, found.stop), (start, start + line.len()));
+            let seq = |sealed: &Sealed| sealed.record().map(|record| (record.seq, record.d));
+            prop_assert_eq!(seq(&found.sealed), seq(&sealed));
+            start = found.stop;
+        }
+        prop_assert!(buffer.next().is_none());
     }
 
     /// Lines of damaged logs too, whether their CRC holds or not.

@@ -7,6 +7,7 @@ mod file;
 mod foreign;
 mod lines;
 mod record;
+mod records;
 mod walk;
 
 use pyo3::prelude::*;
@@ -24,6 +25,8 @@ mod _native {
     use super::lines::{lines_backward, lines_forward};
     #[pymodule_export]
     use super::record::{check_seal, parse_record, reseal, seal, seal_record};
+    #[pymodule_export]
+    use super::records::{is_plain, parse_records, record_at};
     #[pymodule_export]
     use super::walk::{find_record, find_watermark, walk};
 

@@ -1,11 +1,9 @@
 //! Records of ours: sealing and parsing, bytes to bytes.
 
-use std::ops::Range;
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use safepoint_core::{Members, Record, Sealed};
+use safepoint_core::{Members, Record, Sealed, member};
 
 use crate::convert::or_minus_one;
 
@@ -71,20 +69,14 @@ pub(crate) fn parse_record<'py>(
     })
 }
 
-/// The bytes of a member.
-fn bytes<'a>(line: &'a [u8], range: &Range<u64>) -> &'a [u8] {
-    let index = |at: u64| usize::try_from(at).expect("a position inside the line");
-    &line[index(range.start)..index(range.end)]
-}
-
 fn members<'py>(py: Python<'py>, line: &[u8], record: &Record) -> PyRecord<'py> {
-    let text = |range| String::from_utf8_lossy(bytes(line, range)).into_owned();
+    let text = |range| String::from_utf8_lossy(member(line, range)).into_owned();
     let number = |number| or_minus_one(Some(number));
     (
         number(record.seq),
         text(&record.ts),
         text(&record.kind),
-        record.key.as_ref().map(|key| PyBytes::new(py, bytes(line, key))),
+        record.key.as_ref().map(|key| PyBytes::new(py, member(line, key))),
         number(record.data.start),
         number(record.data.end),
         or_minus_one(record.more),
