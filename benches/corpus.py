@@ -11,6 +11,7 @@ import math
 import random
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import pairwise
 
 CHECKPOINT_EVENTS = 997
 """A checkpoint comes after that many events."""
@@ -41,13 +42,13 @@ _VARIANTS = 64
 _LENGTHS = 4096
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-_WORDS = """
+_COMMON_TEXT = """
 the test fails because parse_header returns None when its input is empty so load() must check it
 before use and error[E0502]: cannot borrow self as mutable assert response.status_code == 200 for
 (index, value) in enumerate(rows): src/engine/walk.rs:118 git commit --amend {url: str} -> dict 12
 of 340 passed in 4.1s warning: unused variable let mut offset = 0; return Ok(end); import asyncio
 def resume(self, session_id) class Reader: while True: break if not found: raise KeyError(name) by
-""".split()
+"""
 _RARE = (
     *('"unknown"', 'say("no")', '"utf-8"', 'key="call_7"', '"x"', '""', 'f"{value}"'),
     *("\n", "\n", "\n", "\n    ", "\n\n", "\t", "C:\\run\\a.log", "\\d+", "\x1b[31mFAILED\x1b[0m"),
@@ -102,7 +103,7 @@ class Corpus:
         return self._text[start : cuts[bisect_left(cuts, start + length)]]
 
     def _pool(self) -> tuple[bytes, list[int]]:
-        common = [_encoded(word) + b" " for word in _WORDS]
+        common = [_encoded(word) + b" " for word in _COMMON_TEXT.split()]
         rare = [_encoded(word) for word in _RARE]
         words: list[bytes] = []
         cuts, size = [0], 0
@@ -131,7 +132,7 @@ class Corpus:
 
 def line_bytes(share: float) -> int:
     """The length that `share` of the lines stay below."""
-    for (low, start), (high, stop) in zip(LINE_QUANTILES, LINE_QUANTILES[1:], strict=False):
+    for (low, start), (high, stop) in pairwise(LINE_QUANTILES):
         if share <= high:
             part = (share - low) / (high - low)
             return round(start * math.exp(part * math.log(stop / start)))

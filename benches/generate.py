@@ -1,4 +1,4 @@
-"""Writes realistic logs of any size: `python benches/generate.py OUT --mb N [--seed N] [--foreign]`.
+"""Writes realistic logs of any size: `benches/generate.py OUT --mb N [--seed N] [--foreign]`.
 
 OUT becomes the folder of a session of ours, closed cleanly, or with `--foreign` one JSONL file of
 `{"seq","type","ts","data"}`. One seed gives the same segment and the same manifest, byte for byte.
@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import safepoint
 from corpus import stream
@@ -20,6 +21,9 @@ from safepoint import scan
 from safepoint.lock import LOCK_NAME
 from safepoint.log import Header, measured, segment_name
 from safepoint.manifest import MANIFEST_NAME, new_manifest
+
+Event = tuple[str, bytes]
+"""A type, and encoded data."""
 
 SEED = 20261201
 WRITE_BYTES = 1 << 20
@@ -38,6 +42,8 @@ class Written:
         self.next_seq = 0
         self.checkpoint = (-1, 0, 0)
         """(seq, offset, length) of the newest one."""
+        self.first_checkpoint = (-1, 0, 0)
+        """The same of the oldest one."""
 
     @property
     def folder(self) -> str:
@@ -58,15 +64,19 @@ class Written:
         """Takes a line into account that was written."""
         if type == "checkpoint":
             self.checkpoint = (self.next_seq, self.size, length)
+            if self.first_checkpoint[0] < 0:
+                self.first_checkpoint = self.checkpoint
         self.size += length
         self.next_seq += 1
 
 
-def write_foreign(path: str, total_bytes: int, seed: int = SEED) -> Written:
-    """A plain JSONL log, as other tools write them."""
+def write_foreign(
+    path: str, total_bytes: int, seed: int = SEED, extra: Iterable[Event] = ()
+) -> Written:
+    """A plain JSONL log, as other tools write them; `extra` events follow the others."""
     written = Written(path)
     with open(path, "wb", buffering=0) as log:
-        _write_all(log, _foreign_lines(stream(total_bytes, seed), written))
+        _write_all(log, _foreign_lines(chain(stream(total_bytes, seed), extra), written))
     return written
 
 
@@ -74,16 +84,15 @@ def write_session(
     folder: str,
     total_bytes: int,
     seed: int = SEED,
-    extra: Iterable[tuple[str, bytes]] = (),
+    extra: Iterable[Event] = (),
 ) -> Written:
-    """A session of ours of one segment, closed cleanly; `extra` events follow the generated ones."""
-    lines = (pair for part in (stream(total_bytes, seed), extra) for pair in part)
-    written = write_events(folder, lines, seed)
+    """A session of ours of one segment, closed cleanly; `extra` events follow the others."""
+    written = write_events(folder, chain(stream(total_bytes, seed), extra), seed)
     copy_lock_line([folder])
     return written
 
 
-def write_events(folder: str, events: Iterable[tuple[str, bytes]], seed: int) -> Written:
+def write_events(folder: str, events: Iterable[Event], seed: int) -> Written:
     """Segment and manifest of a session that holds these events; its lock file is the caller's."""
     os.makedirs(folder, mode=0o700)
     written = Written(os.path.join(folder, segment_name(1)))
@@ -119,12 +128,12 @@ def _header(session: str, seed: int) -> Header:
     )
 
 
-def _records(events: Iterable[tuple[str, bytes]], written: Written, seed: int) -> Iterator[bytes]:
+def _records(events: Iterable[Event], written: Written, seed: int) -> Iterator[bytes]:
     """Sealed lines: `session.created`, then the events."""
     created = b'{"request":null,"labels":null,"effect_kinds":["tool","verification"]}'
     seal_record = scan.seal_record
     durable = 0
-    for type, data in _with_first("session.created", created, events):
+    for type, data in chain([("session.created", created)], events):
         seq = written.next_seq
         if type == "checkpoint":
             data = b'{"upto":%d,"state":%s%s' % (seq - 1, data, _STATELESS)
@@ -137,14 +146,7 @@ def _records(events: Iterable[tuple[str, bytes]], written: Written, seed: int) -
 _STATELESS = b',"fold":null,"effects":[],"approvals":[],"keys":[]}'
 
 
-def _with_first(
-    type: str, data: bytes, rest: Iterable[tuple[str, bytes]]
-) -> Iterator[tuple[str, bytes]]:
-    yield type, data
-    yield from rest
-
-
-def _foreign_lines(events: Iterable[tuple[str, bytes]], written: Written) -> Iterator[bytes]:
+def _foreign_lines(events: Iterable[Event], written: Written) -> Iterator[bytes]:
     for type, data in events:
         seq = written.next_seq
         head = f'{{"seq":{seq},"type":"{type}","ts":"{_timestamp(seq)}","data":'

@@ -41,11 +41,13 @@ class Times:
         return statistics.median(one - other for one, other in pairs)
 
 
-def interleave(jobs: dict[str, Job], rounds: int, *, short: bool = False) -> Times:
+def interleave(
+    jobs: dict[str, Job], rounds: int, *, short: bool = False, before: Job | None = None
+) -> Times:
     """Times every job once a round, after a round that does not count.
 
     Each round begins with another job. `short` jobs are repeated within the round, and one call's
-    time is kept.
+    time is kept. `before` runs ahead of each job and is not timed.
     """
     repeats = {name: _repeats(job) if short else 1 for name, job in jobs.items()}
     if not short:
@@ -56,6 +58,8 @@ def interleave(jobs: dict[str, Job], rounds: int, *, short: bool = False) -> Tim
     for number in range(rounds):
         start = number % len(names)
         for name in names[start:] + names[:start]:
+            if before is not None:
+                before()
             spent[name].append(_time(jobs[name], repeats[name]))
     return Times(spent)
 
