@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from corpus import Corpus
-from generate import SEED, Written, write_foreign, write_session
+from generate import SEED, Event, Written, write_foreign, write_session
 
 PEERS_MB = 128
 SMALL_MB = 10
@@ -22,7 +22,7 @@ class Sizes(NamedTuple):
     big_mb: int
     """Of the log whose plan is compared to that of a small one."""
     line_mb: int
-    """Of the line that the rows of memory meet."""
+    """Of the lines that the rows of memory meet."""
     sessions: int
     """In the store that is listed."""
     rounds: int
@@ -69,15 +69,15 @@ class Corpora:
 
     @cached_property
     def own_with_line(self) -> Written:
-        """A session with one very long line behind its newest checkpoint."""
-        extra = [self._picture()]
+        """A session with a very long line on either side of its newest checkpoint."""
+        extra = self._long_lines()
         return write_session(self._folder("long"), self._weighed_bytes, extra=extra)
 
     @cached_property
     def foreign_with_line(self) -> Written:
         """The same, any JSONL."""
         path = os.path.join(self._place, "foreign-long.jsonl")
-        return write_foreign(path, self._weighed_bytes, extra=[self._picture()])
+        return write_foreign(path, self._weighed_bytes, extra=self._long_lines())
 
     def fresh(self) -> str:
         """The path of a store that is empty."""
@@ -90,8 +90,10 @@ class Corpora:
     def _weighed_bytes(self) -> int:
         return min(self.sizes.mb, 128) * 1_000_000
 
-    def _picture(self) -> tuple[str, bytes]:
-        return Corpus(SEED).picture(self.sizes.line_mb * 1_000_000)
+    def _long_lines(self) -> list[Event]:
+        corpus = Corpus(SEED)
+        picture = corpus.picture(self.sizes.line_mb * 1_000_000)
+        return [picture, corpus.state(), picture]
 
     def _session(self, name: str, mb: int) -> Written:
         return write_session(self._folder(name), mb * 1_000_000)

@@ -22,6 +22,8 @@ PICTURE_SHARE = 0.22
 """Share of the bytes in base64 lines of more than 1 MB."""
 PICTURE_BYTES_MIN = 1_050_000
 PICTURE_BYTES_MAX = 9_900_000
+PICTURE_FREE_BYTES = 200_000
+"""Before the newest checkpoint, so that its cost depends on the size of no picture."""
 LINE_QUANTILES = (
     (0.0, 275),
     (0.1, 350),
@@ -144,11 +146,13 @@ def stream(total_bytes: int, seed: int) -> Iterator[tuple[str, bytes]]:
     body = Corpus(seed)
     done = pictures = events = 0
     next_picture = body.picture_bytes()
-    while done < total_bytes - TAIL_BYTES:
+    stop = total_bytes - TAIL_BYTES
+    while done < stop:
         events += 1
+        due = pictures + next_picture <= PICTURE_SHARE * (done + next_picture)
         if events % CHECKPOINT_EVENTS == 0:
             type, data = body.state()
-        elif pictures + next_picture <= PICTURE_SHARE * (done + next_picture):
+        elif due and done + next_picture < stop - PICTURE_FREE_BYTES:
             type, data = body.picture(next_picture)
             pictures += next_picture
             next_picture = body.picture_bytes()

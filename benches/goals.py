@@ -56,7 +56,7 @@ GOALS = (
     Goal("backward", "backward_frb", "  against file_read_backwards", "x", None, 60),
     Goal("plan", "plan_sizes", "plan() of the big log / of 10 MB", "x", 1.1, 1.3, True),
     Goal("plan", "plan_ms", "plan() of the big log", "ms", 1, 1, True),
-    Goal("memory", "memory_verify", "memory of verify, a long line", "MB", 4, 32, True),
+    Goal("memory", "memory_verify", "memory of verify, lines of 64 MB", "MB", 4, 32, True),
     Goal("memory", "memory_verify_foreign", "  the same, any JSONL", "MB", 4, 32, True),
     Goal("memory", "memory_plan", "  of plan", "MB", 4, 32, True),
     Goal("memory", "memory_resume", "  of resume", "MB", 4, 32, True),
