@@ -9,7 +9,7 @@ from typing import NamedTuple
 from corpus import Corpus
 from generate import SEED, Event, Written, write_foreign, write_session
 
-PEERS_MB = 128
+PEERS_MB = 256
 SMALL_MB = 10
 """The log that a big one is compared to."""
 

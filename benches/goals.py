@@ -52,6 +52,7 @@ GOALS = (
     Goal("framing", "framing", "reverse framing of all lines", "R", 0.9, 0.7),
     Goal("framing", "framing_fallback", "  against the fallback", "x", 8, 5),
     Goal("hint", "hint", "checkpoint by the hint / last 64 KB", "x", 1.5, 3, True),
+    Goal("hint", "hint_all", "  with all that a resume checks of it", "x", None, None, True),
     Goal("backward", "backward", "checkpoint by scan, 1 MB back / last 64 KB", "x", 10, 16, True),
     Goal("backward", "backward_frb", "  against file_read_backwards", "x", None, 60),
     Goal("plan", "plan_sizes", "plan() of the big log / of 10 MB", "x", 1.1, 1.3, True),

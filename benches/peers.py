@@ -19,8 +19,6 @@ from safepoint import scan
 
 Found = list[tuple[str, str, float | None]]
 Answer = tuple[int, int]
-_LINE_BYTES_MAX = 128 << 20
-"""duckdb and polars want to know."""
 
 
 def validate_peers(log: Written, rounds: int) -> Found:
@@ -163,8 +161,7 @@ def _duckdb(threads: int) -> Callable[[str], Answer]:
         with duckdb.connect(config={"threads": threads}) as connection:
             query = (
                 "select count(type), max(seq) from read_json(?, format='newline_delimited', "
-                "columns={seq: 'BIGINT', type: 'VARCHAR'}, "
-                f"maximum_object_size={_LINE_BYTES_MAX})"
+                "columns={seq: 'BIGINT', type: 'VARCHAR'})"
             )
             count, highest = connection.execute(query, [path]).fetchall()[0]
             return count, highest

@@ -103,8 +103,9 @@ def run(options: argparse.Namespace, place: str) -> int:
         print(line)
     table.save(options.json, table.report(values, fallback, found, sizes))
     print(f"\nJSON: {options.json}")
+    word = "FAILED" if options.quick else "MISSED"
     for goal in failing:
-        print(f"FAILED: {goal.key} is {values[goal.key]:.3g} {goal.unit}: {goal.work.strip()}")
+        print(f"{word}: {goal.key} is {values[goal.key]:.3g} {goal.unit}: {goal.work.strip()}")
     return 1 if failing else 0
 
 

@@ -18,7 +18,7 @@ _COMMANDS = ("cli", "demo", "testing", "__main__")
 
 
 def _verify(path: str) -> None:
-    seen = safepoint.verify(path)
+    seen = safepoint.verify(path, threads=2)
     assert seen.state == "clean", seen
 
 
