@@ -6,8 +6,8 @@ import os
 from functools import cached_property
 from typing import NamedTuple
 
-from corpus import Corpus
-from generate import SEED, Event, Written, write_foreign, write_session
+from corpus import Corpus, Event
+from generate import SEED, Written, write_foreign, write_session
 
 PEERS_MB = 256
 SMALL_MB = 10

@@ -13,6 +13,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import pairwise
 
+Event = tuple[str, bytes]
+"""A type, and encoded data."""
+
 CHECKPOINT_EVENTS = 997
 """A checkpoint comes after that many events."""
 TAIL_BYTES = 1_000_000
@@ -22,8 +25,8 @@ PICTURE_SHARE = 0.22
 """Share of the bytes in base64 lines of more than 1 MB."""
 PICTURE_BYTES_MIN = 1_050_000
 PICTURE_BYTES_MAX = 9_900_000
-PICTURE_FREE_BYTES = 200_000
-"""Before the newest checkpoint, so that its cost depends on the size of no picture."""
+LEAD_BYTES = 500_000
+"""Before the newest checkpoint, what a log of any size has in common with others of its seed."""
 LINE_QUANTILES = (
     (0.0, 275),
     (0.1, 350),
@@ -75,7 +78,7 @@ class Corpus:
         self._long = self._heads(_LONG_TYPES)
         self._lengths = [line_bytes((i + 0.5) / _LENGTHS) for i in range(_LENGTHS)]
 
-    def event(self) -> tuple[str, bytes]:
+    def event(self) -> Event:
         """The next event of ordinary size."""
         chance = self._random.random
         length = self._lengths[int(chance() * _LENGTHS)] - ENVELOPE_BYTES - _HEAD_BYTES
@@ -83,7 +86,7 @@ class Corpus:
         type, head = heads[int(chance() * len(heads))]
         return type, head + self.text(length) + b'"}]}'
 
-    def picture(self, length: int) -> tuple[str, bytes]:
+    def picture(self, length: int) -> Event:
         """An event with `length` bytes of base64."""
         whole, rest = divmod(length, len(self._base64))
         text = self._base64 * whole + self._base64[:rest]
@@ -94,7 +97,7 @@ class Corpus:
         spread = PICTURE_BYTES_MAX / PICTURE_BYTES_MIN
         return round(PICTURE_BYTES_MIN * spread ** self._random.random())
 
-    def state(self) -> tuple[str, bytes]:
+    def state(self) -> Event:
         """A checkpoint's state."""
         return "checkpoint", b'{"summary":"' + self.text(STATE_BYTES) + b'","open":[1,2,3]}'
 
@@ -141,18 +144,18 @@ def line_bytes(share: float) -> int:
     raise ValueError("share must be from 0 to 1")
 
 
-def stream(total_bytes: int, seed: int) -> Iterator[tuple[str, bytes]]:
+def stream(total_bytes: int, seed: int) -> Iterator[Event]:
     """The (type, data) of a log of about `total_bytes`, whose tail depends on the seed alone."""
     body = Corpus(seed)
     done = pictures = events = 0
     next_picture = body.picture_bytes()
-    stop = total_bytes - TAIL_BYTES
+    stop = total_bytes - LEAD_BYTES - TAIL_BYTES
     while done < stop:
         events += 1
         due = pictures + next_picture <= PICTURE_SHARE * (done + next_picture)
         if events % CHECKPOINT_EVENTS == 0:
             type, data = body.state()
-        elif due and done + next_picture < stop - PICTURE_FREE_BYTES:
+        elif due and done + next_picture < stop:
             type, data = body.picture(next_picture)
             pictures += next_picture
             next_picture = body.picture_bytes()
@@ -163,13 +166,18 @@ def stream(total_bytes: int, seed: int) -> Iterator[tuple[str, bytes]]:
     yield from _tail(seed)
 
 
-def _tail(seed: int) -> Iterator[tuple[str, bytes]]:
-    """The newest checkpoint and what follows it."""
+def _tail(seed: int) -> Iterator[Event]:
+    """The newest checkpoint, what follows it, and the events right before it."""
     tail = Corpus(seed + 1)
+    yield from _events(tail, LEAD_BYTES)
     yield tail.state()
+    yield from _events(tail, TAIL_BYTES)
+
+
+def _events(corpus: Corpus, total_bytes: int) -> Iterator[Event]:
     done = 0
-    while done < TAIL_BYTES:
-        type, data = tail.event()
+    while done < total_bytes:
+        type, data = corpus.event()
         done += ENVELOPE_BYTES + len(data)
         yield type, data
 

@@ -16,14 +16,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import safepoint
-from corpus import stream
+from corpus import Event, stream
 from safepoint import scan
 from safepoint.lock import LOCK_NAME
 from safepoint.log import Header, measured, segment_name
 from safepoint.manifest import MANIFEST_NAME, new_manifest
-
-Event = tuple[str, bytes]
-"""A type, and encoded data."""
 
 SEED = 20261201
 WRITE_BYTES = 1 << 20
