@@ -42,6 +42,7 @@ class Goal(NamedTuple):
 
 
 GOALS = (
+    Goal("walk", "read_2", "  2 threads", "R", None, None),
     Goal("walk", "walk_1", "validate our own log: frame, seq, type, CRC", "R", 0.62, 0.45),
     Goal("walk", "walk_2", "  2 threads", "R", 1.1, 0.8),
     Goal("walk", "verify_1", "  safepoint.verify(), which checks data too", "R", None, None),

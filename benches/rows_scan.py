@@ -9,7 +9,7 @@ from types import ModuleType
 
 import safepoint
 from generate import Written
-from measure import interleave, read_limit
+from measure import interleave, read_limit, read_limit_2
 from safepoint import scan
 from safepoint.log import Header, decode_header
 
@@ -51,6 +51,7 @@ def walk_rows(log: Written, rounds: int) -> Values:
 
         jobs = {
             "R": read_limit(fd, log.size),
+            "read_2": read_limit_2(fd, log.size),
             "walk_1": lambda: walk(1),
             "walk_2": lambda: walk(2),
             "verify_1": lambda: verify(1),

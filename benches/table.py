@@ -19,7 +19,8 @@ _LAYOUT = "{:<46}{:>11}{:>11}{:>10}{:>10}  {}"
 
 
 def lines(values: Values, fallback: Values) -> Iterator[str]:
-    """R, then every row that was measured."""
+    """How busy the machine is, R, then every row that was measured."""
+    yield f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     yield _LAYOUT.format("", "native", "fallback", "goal", "at least", "")
     if "R" in values:
         limits = (_shown(limit, "GB/s") for limit in (values["R"], fallback.get("R")))
@@ -78,6 +79,7 @@ def report(
         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "machine": f"{platform.platform()}, {os.cpu_count()} cores, Python "
         f"{platform.python_version()}",
+        "load": os.getloadavg()[0],
         "read_limit_gb_per_s": values.get("R"),
         "sizes": sizes._asdict(),
         "rows": rows,
