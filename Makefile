@@ -12,6 +12,7 @@ BIN := $(VENV)/bin
 DIST ?= dist
 FUZZ_S ?= 60
 DEMO_ARGS ?=
+BENCH_ARGS ?=
 PYTEST_ARGS ?=
 
 CARGO := $(shell command -v cargo)
@@ -25,14 +26,15 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 TOOLS_READY := $(VENV)/.tools-ready
 NATIVE_READY := $(VENV)/.native-ready
+PEERS_READY := $(VENV)/.peers-ready
 
-.PHONY: help dev demo test rust-test bench lint fuzz check wheel clean needs-cargo
+.PHONY: help dev demo test rust-test bench bench-quick lint fuzz check wheel clean needs-cargo
 
 help:
 	@echo "make demo   the main job on real bytes: write, kill, inspect, resume, prove"
 	@echo "make test   all tests, Rust and Python, both engines"
 	@echo "make lint   format, clippy, ruff, mypy        make check   lint and test"
-	@echo "make bench  benchmarks                        make fuzz    FUZZ_S seconds a target"
+	@echo "make bench  the table of ratios               make fuzz    FUZZ_S seconds a target"
 	@echo "make wheel  a wheel in $(DIST)/                 make clean   removes what these made"
 
 # The first interpreter of 3.11 or newer that can make a venv.
@@ -54,6 +56,11 @@ $(TOOLS_READY): requirements/dev.txt | $(BIN)/python
 $(NATIVE_READY): $(RUST_SOURCES) $(TOOLS_READY)
 	@echo "maturin develop --release"
 	@$(BIN)/maturin develop --release >$(VENV)/maturin.log 2>&1 || { cat $(VENV)/maturin.log >&2; exit 1; }
+	@touch $@
+
+$(PEERS_READY): requirements/bench.txt $(TOOLS_READY)
+	@echo "pip install -r $<"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 needs-cargo:
@@ -85,8 +92,14 @@ rust-test: needs-cargo
 		echo "cargo test" && cargo test; \
 	fi
 
-bench: needs-cargo $(NATIVE_READY)
-	$(BIN)/python benches/plan_1gb.py
+bench: needs-cargo $(NATIVE_READY) $(PEERS_READY)
+	$(BIN)/python -m pytest benches --benchmark-only $(PYTEST_ARGS)
+	$(BIN)/python benches/ratios.py $(BENCH_ARGS)
+
+# A smoke test: each bench once, then the ratios on 256 MB, which fail far below their goals only.
+bench-quick: needs-cargo $(NATIVE_READY)
+	$(BIN)/python -m pytest benches --benchmark-disable -q
+	$(BIN)/python benches/ratios.py --quick $(BENCH_ARGS)
 
 lint: needs-cargo $(NATIVE_READY)
 	cargo fmt --all --check
@@ -110,7 +123,7 @@ fuzz: needs-cargo
 	done
 
 clean:
-	rm -rf $(VENV) $(DIST) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(DIST) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks benches/results
 	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
 	rm -f python/safepoint/_native*.so
 	[ -n "$${CARGO_TARGET_DIR:-}" ] || rm -rf target
