@@ -180,4 +180,4 @@ def test_a_text_is_plain_by_its_bytes_alone(engine, parts):
     text = b"".join(parts)
     rows = [text[at : at + 19] for at in range(len(text) - 18)]
     odd = any(row.isdigit() for row in rows) or b'$blob"' in text
-    assert engine.is_plain(text) is not odd
+    assert engine.is_plain_text(text) is not odd

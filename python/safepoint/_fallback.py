@@ -17,7 +17,7 @@ from ._fallback_lines import CHUNK_BYTES, LINE_BYTES_MAX, lines_backward, lines_
 from ._fallback_record import (
     PIECE_STARTS_MAX,
     check_seal,
-    is_plain,
+    is_plain_text,
     parse_record,
     parse_records,
     reseal,
@@ -41,7 +41,7 @@ __all__ = [
     "find_record",
     "find_watermark",
     "inspect_jsonl",
-    "is_plain",
+    "is_plain_text",
     "lines_backward",
     "lines_forward",
     "objects_backward",

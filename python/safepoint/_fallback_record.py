@@ -81,7 +81,7 @@ def parse_records(lines: bytes, seed: int) -> list[Parsed]:
     return records
 
 
-def is_plain(text: bytes) -> bool:
+def is_plain_text(text: bytes) -> bool:
     return not _NOT_PLAIN.search(text)
 
 

@@ -138,7 +138,7 @@ def record_at(
     of any length, in bounded memory.
     """
 
-def is_plain(text: bytes) -> bool:
+def is_plain_text(text: bytes) -> bool:
     """Whether neither 19 digits in a row nor `$blob"` stand in `text`: then it holds no integer
     past 64 bits and no name that the writer escaped.
     """

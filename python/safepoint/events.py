@@ -72,7 +72,7 @@ def encode_data(value: Any, default: Default | None = None) -> bytes:
 
 def decode_data(raw: bytes) -> Any:
     """The value that `encode_data` was given. ValueError if `raw` is no JSON text."""
-    if len(raw) <= ORJSON_BYTES_MAX and scan.is_plain(raw):
+    if len(raw) <= ORJSON_BYTES_MAX and scan.is_plain_text(raw):
         import orjson
 
         try:
@@ -96,7 +96,7 @@ def decode_json(raw: bytes) -> Any:
 
     ValueError.
     """
-    if len(raw) <= ORJSON_BYTES_MAX and scan.is_plain(raw):
+    if len(raw) <= ORJSON_BYTES_MAX and scan.is_plain_text(raw):
         import orjson
 
         try:

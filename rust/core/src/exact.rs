@@ -11,7 +11,7 @@ const STRIDE: usize = LONG_DIGITS - WORD + 1;
 const BLOB_NAME_ENDS: &[u8] = b"$blob\"";
 
 /// Whether neither 19 digits in a row nor `$blob"` stand in `text`.
-pub fn is_plain(text: &[u8]) -> bool {
+pub fn is_plain_text(text: &[u8]) -> bool {
     !has_long_digits(text) && !has_blob_name(text)
 }
 

@@ -56,7 +56,7 @@ mod watch;
 
 pub use classify::{Object, classify_line};
 pub use error::{Error, Result};
-pub use exact::is_plain;
+pub use exact::is_plain_text;
 pub use finding::{FINDINGS_MAX, Finding, Kind};
 pub use foreign::{find_object, objects_backward, objects_forward};
 pub use inspect::{Inspection, inspect_jsonl};

@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use super::record::{check_seal, parse_record, reseal, seal, seal_record};
     #[pymodule_export]
-    use super::records::{is_plain, parse_records, record_at};
+    use super::records::{is_plain_text, parse_records, record_at};
     #[pymodule_export]
     use super::walk::{find_record, find_watermark, walk};
 

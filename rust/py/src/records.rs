@@ -49,8 +49,8 @@ pub(crate) fn record_at(
 
 /// Whether neither 19 digits in a row nor `$blob"` stand in `text`.
 #[pyfunction]
-pub(crate) fn is_plain(text: &[u8]) -> bool {
-    safepoint_core::is_plain(text)
+pub(crate) fn is_plain_text(text: &[u8]) -> bool {
+    safepoint_core::is_plain_text(text)
 }
 
 fn parsed<'py>(
