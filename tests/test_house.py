@@ -31,8 +31,9 @@ LINE_CHARS_MAX = 100
 LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (0, ("errors", "version")),
     (0, ("types",)),
-    (1, ("events", "files", "_native", "_fallback")),
+    (1, ("files", "_native", "_fallback")),
     (2, ("scan", "blobs", "lock", "protocols")),
+    (2, ("events",)),
     (3, ("manifest",)),
     (3, ("log",)),
     (3, ("writer",)),
@@ -41,6 +42,7 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (4, ("inspection", "memory", "mend", "reader")),
     (5, ("resume",)),
     (6, ("batch", "creation", "upkeep")),
+    (6, ("durability",)),
     (6, ("session",)),
     (6, ("store",)),
     (7, ("api",)),

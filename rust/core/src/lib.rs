@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod classify;
+mod decimal;
 mod error;
 mod finding;
 mod foreign;
@@ -35,6 +36,7 @@ mod run;
 mod search;
 pub mod source;
 mod text;
+mod timestamp;
 mod utf8;
 mod verdict;
 mod walk;
@@ -48,9 +50,12 @@ pub use inspect::{Inspection, inspect_jsonl};
 pub use json::{Automaton, DEPTH_MAX, Fed, INT_DIGITS_MAX};
 pub use lines::{LINE_BYTES_MAX, Line, lines_backward, lines_forward};
 pub use pieces::PIECE_STARTS_MAX;
-pub use record::{Members, Record, Sealed, check_seal, parse_record, reseal, seal, seal_record};
+pub use record::{
+    Members, Record, Sealed, Unsealed, check_seal, parse_record, reseal, seal, seal_record,
+};
 pub use run::{Place, Walked};
 pub use search::{Wanted, find_record, find_watermark};
 pub use source::{CHUNK_BYTES, Scan, Source};
+pub use timestamp::timestamp;
 pub use verdict::{Judge, Verdict, check_json};
 pub use walk::{Rules, walk};

@@ -7,6 +7,7 @@ mod file;
 mod foreign;
 mod lines;
 mod record;
+mod value;
 mod walk;
 
 use pyo3::prelude::*;
@@ -23,7 +24,9 @@ mod _native {
     #[pymodule_export]
     use super::lines::{lines_backward, lines_forward};
     #[pymodule_export]
-    use super::record::{check_seal, parse_record, reseal, seal, seal_record};
+    use super::record::{check_seal, format_timestamp, parse_record, reseal, seal, seal_record};
+    #[pymodule_export]
+    use super::value::is_plain;
     #[pymodule_export]
     use super::walk::{find_record, find_watermark, walk};
 
