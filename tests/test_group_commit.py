@@ -123,6 +123,30 @@ def test_who_is_covered_does_not_wait_for_the_next_sync(
     assert disk.syncs == 3
 
 
+def test_threads_that_keep_appending_share_syncs(
+    session: safepoint.Session, disk: GatedDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that comes back at once must not overtake those that wait, and sync for itself."""
+    syncs, count, each = [], 4 * THREADS, 10
+
+    def sync(fd: int) -> None:
+        syncs.append(fd)
+        time.sleep(0.004)
+
+    def appends() -> None:
+        for _ in range(each):
+            session.append("note")
+
+    monkeypatch.setattr(disk, "sync", sync)
+    threads = [threading.Thread(target=appends) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(WAIT_S)
+    assert session.durable_seq == 1 + count * each
+    assert len(syncs) < 5 * each
+
+
 def test_a_failed_sync_fails_all_that_wait(session: safepoint.Session, disk: GatedDisk) -> None:
     """No follower may take the leader's failure for a sync, or try the same file again."""
     leader = Appender(session)
