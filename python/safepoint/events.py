@@ -90,6 +90,10 @@ class Encoder:
             raise InvalidEventError(f"{path}: {problem}. Nothing was written.") from None
 
 
+_PLAIN = Encoder(None)
+"""For keys, which need no conversion."""
+
+
 def encode_data(value: Any, default: Default | None = None) -> bytes:
     """`value` as `Encoder.encode` encodes it."""
     return Encoder(default).encode(value)
@@ -124,7 +128,7 @@ def encode_key(key: str) -> bytes:
         raise InvalidEventError(
             f"key must be a string of 1 to {KEY_CHARS_MAX} characters. Nothing was written."
         )
-    return encode_data(str(key))
+    return _PLAIN.encode(str(key))
 
 
 def check_type(type: str) -> None:

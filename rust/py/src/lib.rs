@@ -1,7 +1,7 @@
 //! `safepoint._native`: each function converts its arguments, releases the GIL where there is much
-//! to do, calls the core and wraps the result in ints, words, bytes and small tuples. The stub beside
-//! the package is the contract; nothing is decided here, but for `value`, which looks at a value of
-//! Python and has no core below it.
+//! to do, calls the core and wraps the result in ints, words, bytes and small tuples. The stub
+//! beside the package is the contract; nothing is decided here, but for `value`, which looks at a
+//! value of Python and has no core below it.
 
 mod convert;
 mod file;
