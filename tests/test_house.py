@@ -42,6 +42,7 @@ LAYERS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (4, ("inspection", "memory", "mend", "reader")),
     (5, ("resume",)),
     (6, ("batch", "creation", "upkeep")),
+    (6, ("durability",)),
     (6, ("session",)),
     (6, ("store",)),
     (7, ("api",)),

@@ -23,9 +23,9 @@ from typing import Any, ClassVar
 
 import pytest
 import safepoint
-from safepoint import session as session_module
+from safepoint import durability as durability_module
 
-PACKAGE = str(Path(session_module.__file__).parent)
+PACKAGE = str(Path(durability_module.__file__).parent)
 TRACED = (PACKAGE, threading.__file__)
 CHECKS = ("CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
 """CPython looks for signals behind these, or at the entry of the Python function that they call."""
@@ -184,7 +184,7 @@ def check(store: safepoint.Store, session: safepoint.Session) -> None:
 @pytest.fixture(autouse=True)
 def quick_background_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every append asks for a background sync soon, so that this path is interrupted too."""
-    monkeypatch.setattr(session_module, "BATCH_WITHIN_S", 0.001)
+    monkeypatch.setattr(durability_module, "BATCH_WITHIN_S", 0.001)
 
 
 APPENDS = {

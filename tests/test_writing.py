@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -265,3 +267,49 @@ def test_a_backward_reader_goes_on_beside_a_resume(store: safepoint.Store) -> No
     store.resume("s").close()
     seqs += [event.seq for event in events]
     assert seqs == list(range(51))[::-1]
+
+
+class Poser(str):
+    """A type that looks like one that was checked before."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return hash("note")
+
+
+def test_types_that_were_checked_before_are_told_from_others(store: safepoint.Store) -> None:
+    """What is remembered of earlier types must let no other one through."""
+    with store.create("s") as session:
+        session.append("note")
+        for wrong in (Poser("a b"), Poser("session.x"), ["note"], None, "a b", "checkpoint"):
+            with pytest.raises(safepoint.InvalidEventError):
+                session.append(wrong)  # type: ignore[arg-type]
+            with pytest.raises(safepoint.InvalidEventError):
+                session.append_many([(wrong, 1)])  # type: ignore[list-item]
+        for number in range(400):
+            session.append(f"type{number}")
+        assert session.append("note") == session.last_seq == 402
+
+
+AT_EXIT = """
+import sys, time, safepoint
+from safepoint import files
+session = safepoint.open_store(sys.argv[1]).create("s")
+session.append("first")
+real, files._fdatasync = files._fdatasync, time.sleep
+session.append("second")
+time.sleep(0.3)
+files._fdatasync = real
+"""
+"""Ends while the maintenance thread is inside a sync, which takes as many seconds as the descriptor
+has for a number."""
+
+
+def test_an_exit_in_the_middle_of_a_background_sync_ends(store: safepoint.Store) -> None:
+    """Threads die where the interpreter ends, their locks held: closing must not wait for them."""
+    command = [sys.executable, "-c", AT_EXIT, store.path]
+    subprocess.run(command, timeout=20, check=True, capture_output=True)
+    assert store.inspect("s").records == 3
+    assert store.plan("s").verdict == "resume"

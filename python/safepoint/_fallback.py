@@ -1,8 +1,9 @@
 """The reference twin of `_native`: the same names, signatures and results, standard library only.
 
 No logic stands here. `_fallback_lines` reads and frames, `_fallback_json` judges JSON and finds
-pieces, `_fallback_record` alone knows a record's layout, `_fallback_report` collects findings and
-gaps, `_fallback_foreign` and `_fallback_walk` put these together for foreign logs and for ours.
+pieces, `_fallback_record` alone knows a record's layout, `_fallback_value` looks at a value of
+Python, `_fallback_report` collects findings and gaps, `_fallback_foreign` and `_fallback_walk` put
+these together for foreign logs and for ours.
 """
 
 from ._fallback_foreign import (
@@ -17,6 +18,7 @@ from ._fallback_lines import CHUNK_BYTES, LINE_BYTES_MAX, lines_backward, lines_
 from ._fallback_record import (
     PIECE_STARTS_MAX,
     check_seal,
+    format_timestamp,
     is_plain_text,
     parse_record,
     parse_records,
@@ -25,6 +27,7 @@ from ._fallback_record import (
     seal_record,
 )
 from ._fallback_report import FINDINGS_MAX
+from ._fallback_value import is_plain_value
 from ._fallback_walk import find_record, find_watermark, record_at, walk
 
 __all__ = [
@@ -40,8 +43,10 @@ __all__ = [
     "find_object",
     "find_record",
     "find_watermark",
+    "format_timestamp",
     "inspect_jsonl",
     "is_plain_text",
+    "is_plain_value",
     "lines_backward",
     "lines_forward",
     "objects_backward",

@@ -8,6 +8,7 @@ Nothing else in the fallback knows where a member stands.
 from __future__ import annotations
 
 import re
+import time
 import zlib
 
 PIECE_STARTS_MAX = 64
@@ -30,6 +31,9 @@ _HEADER_BEGINS = b'{"safepoint":'
 _CRC_BYTES = len(b',"crc":"hhhhhhhh"}')
 _TAIL_BYTES_MAX = len(b',"more":,"d":') + 2 * 18
 
+_MICROS_END = 253_402_300_800 * 1_000_000
+# The first moment whose year has five digits.
+
 # The CRC holds, the members are not as they should be.
 _UNREADABLE: Record = (-1, "", "", None, -1, -1, -1, 0)
 
@@ -46,6 +50,13 @@ def seal_record(
     member = b"" if key is None else b'"key":%b,' % key
     batch = b"" if more < 0 else b',"more":%d' % more
     return seal(b'%b%b"data":%b%b,"d":%d' % (head, member, data, batch, d), seed)
+
+
+def format_timestamp(micros: int) -> str:
+    if not 0 <= micros < _MICROS_END:
+        raise ValueError("a timestamp has a year of four digits")
+    seconds, rest = divmod(micros, 1_000_000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:06d}Z"
 
 
 def check_seal(line: bytes, seed: int) -> bool:

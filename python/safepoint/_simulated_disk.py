@@ -96,7 +96,7 @@ class SimulatedDisk(Disk):
         above.sync()
         return above.open_directory(name)
 
-    def write(self, fd: int, data: bytes | memoryview) -> int:
+    def write(self, fd: int, data: bytes | memoryview) -> int:  # type: ignore[override]
         """As `Disk.write`."""
         inode = self._writer(fd)
         count: int = self._step("write", "", lambda taken: inode.write(fd, data[:taken]))

@@ -14,17 +14,21 @@ if TYPE_CHECKING:
 
 BATCH_BYTES_MAX = 64 << 20
 """An atomic batch is at most this large: a reader holds it whole."""
+TYPES_MAX = 256
+"""Types that are remembered: more than a program has, and not all that a hostile one makes."""
 _RESERVED_STARTS = ("session.", "approval.")
 _RESERVED = ("checkpoint", "redacted")
 
 
-def check_caller_type(type: str) -> None:
-    """InvalidEventError unless a caller may append events of this type."""
+def check_caller_type(type: str, known: set[str]) -> None:
+    """InvalidEventError unless a caller may append events of this type; else `known` gets it."""
     check_type(type)
     if type.startswith(_RESERVED_STARTS) or type in _RESERVED:
         raise InvalidEventError(
             f"{type} is a reserved type: use the method that writes it. Nothing was written."
         )
+    if len(known) < TYPES_MAX:
+        known.add(str(type))
 
 
 def seal_batch(
@@ -42,8 +46,13 @@ def seal_batch(
         more -= 1 if more > 0 else 0
     size = sum(map(len, records))
     if size > (BATCH_BYTES_MAX if len(items) > 1 else scan.LINE_BYTES_MAX):
-        raise InvalidEventError(
-            f"{size} bytes: one event is at most {scan.LINE_BYTES_MAX}, a batch {BATCH_BYTES_MAX}. "
-            "Nothing was written."
-        )
+        raise too_large(size)
     return records, events
+
+
+def too_large(size: int) -> InvalidEventError:
+    """The error for records that no reader would take."""
+    return InvalidEventError(
+        f"{size} bytes: one event is at most {scan.LINE_BYTES_MAX}, a batch {BATCH_BYTES_MAX}. "
+        "Nothing was written."
+    )

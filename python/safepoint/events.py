@@ -14,6 +14,7 @@ from math import isfinite
 
 from . import scan
 from .errors import InvalidEventError
+from .scan import is_plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,23 +52,51 @@ class _Unencodable(Exception):
         self.steps: list[str] = []
 
 
-def encode_data(value: Any, default: Default | None = None) -> bytes:
-    """`value` as one line of JSON in UTF-8.
+class Encoder:
+    """Encodes the data of one session's events.
 
     `default(value)` is asked for anything but dict, list, tuple, str, int, float, bool and None
-    (dataclasses, dates, UUIDs and enums too). InvalidEventError names the path of what cannot be
-    encoded.
+    (dataclasses, dates, UUIDs and enums too).
     """
-    try:
-        plain = _plain(value, default, DATA_DEPTH_MAX)
-    except _Unencodable as problem:
-        path = "data" + "".join(reversed(problem.steps))
-        raise InvalidEventError(f"{path}: {problem}. Nothing was written.") from None
-    text = _dumps(plain)
-    for raw, escaped in _SEPARATORS:
-        if raw in text:
-            text = text.replace(raw, escaped)
-    return text
+
+    def __init__(self, default: Default | None) -> None:
+        self._default = default
+        self._dumps: Callable[[Any], bytes] | None = None
+        """orjson's, which loads late."""
+
+    def encode(self, value: Any) -> bytes:
+        """`value` as one line of JSON in UTF-8.
+
+        InvalidEventError names the path of what cannot be encoded.
+        """
+        plain = value if is_plain_value(value, DATA_DEPTH_MAX) else self._made_plain(value)
+        try:
+            text = (self._dumps or self._load())(plain)
+        except (TypeError, ValueError):
+            text = _dumps_by_json(plain)
+        return text if text.isascii() else _without_separators(text)
+
+    def _load(self) -> Callable[[Any], bytes]:
+        from orjson import dumps
+
+        self._dumps = dumps
+        return dumps
+
+    def _made_plain(self, value: Any) -> Any:
+        try:
+            return _plain(value, self._default, DATA_DEPTH_MAX)
+        except _Unencodable as problem:
+            path = "data" + "".join(reversed(problem.steps))
+            raise InvalidEventError(f"{path}: {problem}. Nothing was written.") from None
+
+
+_PLAIN = Encoder(None)
+"""For keys, which need no conversion."""
+
+
+def encode_data(value: Any, default: Default | None = None) -> bytes:
+    """`value` as `Encoder.encode` encodes it."""
+    return Encoder(default).encode(value)
 
 
 def decode_data(raw: bytes) -> Any:
@@ -122,7 +151,7 @@ def encode_key(key: str) -> bytes:
         raise InvalidEventError(
             f"key must be a string of 1 to {KEY_CHARS_MAX} characters. Nothing was written."
         )
-    return encode_data(str(key))
+    return _PLAIN.encode(str(key))
 
 
 def check_type(type: str) -> None:
@@ -199,13 +228,8 @@ def _check_depth(depth: int) -> None:
         raise _Unencodable(f"nested more than {DATA_DEPTH_MAX} deep")
 
 
-def _dumps(plain: Any) -> bytes:
-    import orjson
-
-    try:
-        return orjson.dumps(plain)
-    except (TypeError, ValueError):
-        pass
+def _dumps_by_json(plain: Any) -> bytes:
+    """What orjson refuses: lone surrogates, and integers past 64 bits."""
     import json
 
     try:
@@ -214,6 +238,13 @@ def _dumps(plain: Any) -> bytes:
         raise InvalidEventError(
             "data: an integer has too many digits to be decoded again. Nothing was written."
         ) from None
+
+
+def _without_separators(text: bytes) -> bytes:
+    for raw, escaped in _SEPARATORS:
+        if raw in text:
+            text = text.replace(raw, escaped)
+    return text
 
 
 def _decode_exactly(raw: bytes) -> Any:

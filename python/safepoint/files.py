@@ -177,9 +177,8 @@ class Disk:
             above.sync()
             return above.open_directory(name)
 
-    def write(self, fd: int, data: bytes | memoryview) -> int:
-        """One write(2) at the end of the file: how many bytes it took."""
-        return os.write(fd, data)
+    write = staticmethod(os.write)
+    """One write(2) at the end of the file: how many bytes it took."""
 
     def overwrite(self, fd: int, data: bytes) -> None:
         """Writes `data` over the start of a lock file with one pwrite(2)."""
@@ -211,7 +210,7 @@ class Disk:
         return Directory(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), path)
 
 
-def append(disk: Disk, fd: int, data: bytes) -> None:
+def append(disk: Disk, fd: int, data: bytes | memoryview) -> None:
     """Writes all of `data` at the end of the file: one write(2), more only where the kernel took
     less.
 

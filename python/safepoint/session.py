@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from _thread import RLock
 from contextlib import suppress
+from time import time_ns
 
 from . import scan
-from .batch import check_caller_type, seal_batch
+from .batch import check_caller_type, seal_batch, too_large
 from .checkpoint import Checkpoint
 from .creation import create_session, find_created, open_directory
+from .durability import Durability
 from .errors import (
     InvalidEventError,
     PoisonedError,
@@ -18,11 +21,12 @@ from .errors import (
     SessionClosedError,
     StorageError,
 )
-from .events import encode_data, encode_key
+from .events import Encoder, encode_key
 from .files import Disk
 from .memory import Memory
 from .reader import History, take_last
 from .recovery import Place
+from .scan import LINE_BYTES_MAX, format_timestamp, seal_record
 from .types import Event, Repair
 from .upkeep import UPKEEP
 from .writer import LogWriter, timestamp
@@ -36,14 +40,9 @@ if TYPE_CHECKING:
     from .memory import Fold
 
 STATUSES = ("completed", "failed", "cancelled")
-BATCH_WITHIN_S = 0.05
-"""`batch`: the log is synced at most this long after an append …"""
-BATCH_BYTES_MAX = 1 << 20
-"""… or once this much is unsynced, whichever comes first."""
-PROCESS_WITHIN_S = 30.0
-PROCESS_BYTES_MAX = 64 << 20
-"""`process`: the same in the background, to bound what a power loss can take."""
 _UNSET = object()
+_class_of = type
+"""For methods that have a parameter `type`."""
 
 
 class Session:
@@ -69,14 +68,20 @@ class Session:
         """What resume mended, each with its place and the quarantine file of the cut bytes."""
         self._disk = disk
         self._root_path = root_path
-        self._durability = durability
+        self._durability = Durability(durability)
         self._segment_bytes = segment_bytes
-        self._default = default
+        self._encode = Encoder(default).encode
+        self._types: set[str] = set()
+        """Types that the caller used, each checked once."""
         self._created = created
         """The data of `session.created`, until the session is on disk."""
         self._lock = RLock()
         """Held by whatever changes the session; taken before the writer's own, never behind it."""
         self._writer: LogWriter | None = None
+        self._free: LogWriter | None = None
+        """The writer while `_write_at_once` may be called: nothing is to be settled or refused, and
+        no fold wants to see the event. None in every other state.
+        """
         self._closed = False
         self._writing = False
         """Inside a write: an append from a signal handler must not come between."""
@@ -88,7 +93,6 @@ class Session:
         """Where the events behind the checkpoint begin that we resumed from, and its `upto`."""
         self._doubt: PoisonedError | None = None
         """Why a creation left the handle useless: whether the session is on disk is not known."""
-        self._sync_requested = False
 
     def append(
         self,
@@ -110,21 +114,21 @@ class Session:
         SessionBusyError (the first append of a new session), StorageError, StorageFullError:
         nothing was written. PoisonedError: its seqs are in doubt.
         """
-        check_caller_type(type)
-        raw = encode_data(data, self._default)
+        if _class_of(type) is not str or type not in self._types:
+            check_caller_type(type, self._types)
+        raw = self._encode(data)
         raw_key = None if key is None else encode_key(key)
         try:
             with self._lock:
-                self._ready()
-                known = None if key is None else self._memory.known(key, type)
-                if known is None:
-                    self._check_expected(expect_seq)
-                    seq = self._write([(type, raw, key, raw_key)])
+                writer = self._free
+                if writer is not None and key is None and expect_seq is None:
+                    seq = self._write_at_once(writer, type, raw)
                 else:
-                    seq = known
-            self._make_durable(sync)
+                    seq = self._write_unless_known((type, raw, key, raw_key), expect_seq)
+                    writer = self._begun()
+            self._durability.confirm(writer, seq + 1, sync)
         except BaseException:
-            self._sync_what_stayed()
+            self._durability.sync_what_stayed(self._writer)
             raise
         return seq
 
@@ -136,16 +140,17 @@ class Session:
         """
         items: list[Item] = []
         for type, data in events:
-            check_caller_type(type)
-            items.append((type, encode_data(data, self._default), None, None))
+            if _class_of(type) is not str or type not in self._types:
+                check_caller_type(type, self._types)
+            items.append((type, self._encode(data), None, None))
         try:
             with self._lock:
                 self._ready()
                 first = self._write(items) if items else self._stop()
             if items:
-                self._make_durable(sync)
+                self._confirm(first + len(items), sync)
         except BaseException:
-            self._sync_what_stayed()
+            self._durability.sync_what_stayed(self._writer)
             raise
         return range(first, first + len(items))
 
@@ -160,7 +165,7 @@ class Session:
         with self._lock:
             self._ready()
             writer = self._begun()
-            last = writer.tail.next_seq - 1
+            last = writer.next_seq - 1
             state, version = self._state_to_write(state, upto)
             upto = last if upto is None else upto
             lowest = self._memory.upto
@@ -174,7 +179,7 @@ class Session:
                 "approvals": [],
                 "keys": self._memory.newest_keys(),
             }
-            return self._write_checkpoint(encode_data(data, self._default), upto, state)
+            return self._write_checkpoint(self._encode(data), upto, state)
 
     def sync(self) -> None:
         """On return every event appended before the call is on stable storage.
@@ -198,7 +203,7 @@ class Session:
         with self._lock:
             self._ready()
             writer = self._begun()
-            seq = self._write([("session.finished", encode_data({"status": status}), None, None)])
+            seq = self._write([("session.finished", self._encode({"status": status}), None, None)])
             writer.sync()
             writer.manifest.status = status
             writer.save_if_possible()
@@ -210,7 +215,7 @@ class Session:
         PoisonedError if the last sync failed; the lock is free all the same.
         """
         with self._lock:
-            self._closed = True
+            self._closed, self._free = True, None
             writer = self._writer
             if writer is None:
                 return
@@ -219,6 +224,7 @@ class Session:
                 if writer.is_open:
                     self._settle()
                     if not writer.poisoned:
+                        writer.check()
                         writer.check_end()
                         writer.sync()
                         if writer.manifest_is_behind:
@@ -287,23 +293,11 @@ class Session:
         writer = self._writer
         return -1 if writer is None else writer.watermark - 1
 
-    def sync_in_background(self) -> None:
-        """For the maintenance thread: syncs; a failure poisons the writer, and the next call says
-        so.
-        """
-        self._sync_requested = False
-        writer = self._writer
-        if writer is None or self._closed:
-            return
-        with suppress(SafepointError):
-            writer.sync()
-
     def abandon_after_fork(self) -> None:
         """In a forked child: closes what belongs to the parent; every later call raises
         PoisonedError.
         """
-        self._lock = RLock()
-        self._writing = False
+        self._outlive_threads()
         if self._writer is not None:
             self._writer.abandon("the process was forked, and its parent writes the session")
 
@@ -320,7 +314,16 @@ class Session:
 
     def __del__(self) -> None:
         with suppress(Exception):
+            if sys.is_finalizing():
+                self._outlive_threads()
             self.close()
+
+    def _outlive_threads(self) -> None:
+        """In a forked child, or at the interpreter's end: gives up locks of threads that died."""
+        self._lock = RLock()
+        self._writing, self._free = False, None
+        if self._writer is not None:
+            self._writer.outlive_threads()
 
     def adopt(
         self,
@@ -329,9 +332,7 @@ class Session:
         start: Place,
         repairs: list[Repair],
     ) -> None:
-        """Makes this handle the writer of a session that was opened: state, keys and fold come from
-        the log.
-        """
+        """Makes this handle the writer of an opened session: state and keys come from the log."""
         self._writer = writer
         self._created = None
         self.repairs = repairs
@@ -340,7 +341,7 @@ class Session:
         self._memory.restore(checkpoint, lambda: history.behind(start, -1))
         UPKEEP.add(self)
 
-    # What follows is called with the lock held, but for the two that make an append durable.
+    # What follows is called with the lock held, but for `_confirm`.
 
     def _ready(self, finished: str = "refused") -> None:
         """Settles what an interruption left, then refuses where nothing can be written."""
@@ -369,23 +370,59 @@ class Session:
             self._writer.settle()
         self._memory.absorb(self._stop())
 
+    def _write_at_once(self, writer: LogWriter, type: str, raw: bytes) -> int:
+        """Appends one event that nothing has to remember; `writer` is the free one. Gives its seq.
+
+        Whatever comes between leaves no writer free, so that the next call settles first.
+        """
+        self._free = None
+        try:
+            self._writing = True
+            seq = writer.end[1]
+            ts = format_timestamp(time_ns() // 1000)
+            record = seal_record(seq, ts, type, None, raw, -1, writer.watermark, writer.seed)
+            if len(record) > LINE_BYTES_MAX:
+                raise too_large(len(record))
+            writer.append(record, 1)
+        finally:
+            self._writing = False
+        self._free = writer
+        return seq
+
+    def _write_unless_known(self, item: Item, expect_seq: int | None) -> int:
+        """Appends one event and gives its seq, or that of the event that has its key."""
+        self._ready()
+        type, _, key, _ = item
+        known = None if key is None else self._memory.known(key, type)
+        if known is not None:
+            return known
+        if expect_seq is not None and expect_seq != (self._stop() or 1):
+            raise SequenceError(
+                f"expect_seq={expect_seq}, but the next event gets {self._stop() or 1}. "
+                "Nothing was written."
+            )
+        return self._write([item])
+
     def _write(self, items: list[Item], checkpoint: tuple[int, Any] | None = None) -> int:
         """Appends encoded events as one batch; gives the seq of the first.
 
         `checkpoint` is (upto, state) where the event is one.
         """
+        self._free = None
         try:
             self._writing = True
             if self._writer is None:
                 first = self._create(items)
             else:
-                first = self._writer.tail.next_seq
+                first = self._writer.next_seq
                 watermark, seed = self._writer.watermark, self._writer.seed
                 records = self._seal(items, first, watermark, seed, checkpoint)
                 self._writer.append(b"".join(records), len(items))
         finally:
             self._writing = False
         self._memory.absorb(self._stop())
+        if self._memory.fold is None and not self._memory.finished:
+            self._free = self._writer
         return first
 
     def _seal(
@@ -414,7 +451,7 @@ class Session:
         """Publishes the session with `session.created` and the first append; durable on return."""
         self._salt = os.urandom(8).hex()
         seed = scan.seed_of(self._salt)
-        created = ("session.created", encode_data(self._created, self._default), None, None)
+        created = ("session.created", self._encode(self._created), None, None)
         records = self._seal([created], 0, 0, seed) + self._seal(items, 1, 0, seed)
         try:
             self._writer = create_session(self._disk, self._root_path, self.id, self._salt, records)
@@ -452,47 +489,11 @@ class Session:
             raise InvalidEventError("with a fold, checkpoint() takes no state: the fold has it")
         return fold.dump(self._memory.state), fold.version
 
-    def _check_expected(self, expect_seq: int | None) -> None:
-        if expect_seq is not None and expect_seq != self._next_seq():
-            raise SequenceError(
-                f"expect_seq={expect_seq}, but the next event gets {self._next_seq()}. "
-                "Nothing was written."
-            )
-
     def _stop(self) -> int:
         """The seq behind the end of the log, 0 before it is there."""
-        return 0 if self._writer is None else self._writer.tail.next_seq
+        return 0 if self._writer is None else self._writer.next_seq
 
-    def _next_seq(self) -> int:
-        return 1 if self._writer is None else self._writer.tail.next_seq
-
-    def _make_durable(self, sync: bool) -> None:
-        """What the level asks for behind an append."""
-        writer = self._writer
-        assert writer is not None
-        if sync or self._durability == "sync":
-            writer.sync()
-        elif self._durability == "batch":
-            if writer.unsynced_bytes >= BATCH_BYTES_MAX:
-                writer.sync()
-            elif not self._sync_requested:
-                self._request_sync(BATCH_WITHIN_S)
-        elif writer.unsynced_bytes >= PROCESS_BYTES_MAX:
-            self._request_sync(0.0)
-        elif not self._sync_requested:
-            self._request_sync(PROCESS_WITHIN_S)
-
-    def _sync_what_stayed(self) -> None:
-        """Behind an append that raised: an event that stayed is synced as soon as any other."""
-        writer = self._writer
-        if writer is not None and not writer.poisoned and writer.unsynced_bytes:
-            process = self._durability == "process"
-            self._request_sync(PROCESS_WITHIN_S if process else BATCH_WITHIN_S)
-
-    def _request_sync(self, within_s: float) -> None:
-        self._sync_requested = True
-        try:
-            UPKEEP.request(self, within_s)
-        except BaseException:
-            self._sync_requested = False
-            raise
+    def _confirm(self, stop: int, sync: bool) -> None:
+        """What the level asks for behind an append that ends before seq `stop`."""
+        assert self._writer is not None
+        self._durability.confirm(self._writer, stop, sync)

@@ -68,7 +68,8 @@ class LogWriter:
         self.lock = lock
         self.header = header
         self._fd = fd
-        self.tail = tail
+        self.end = (tail.offset, tail.next_seq)
+        """Offset and next seq of the tail: replaced together, so that threads see no other pair."""
         self.watermark = tail.next_seq
         """W: all seqs below it are on stable storage. A log is opened with all of it durable."""
         self.manifest = manifest
@@ -82,6 +83,10 @@ class LogWriter:
         """(offset, bytes, count) of an append that has not been settled."""
         self._syncing = RLock()
         """Held while the file is synced or swapped for the next segment."""
+        self._round = RLock()
+        """Held by whoever will sync for all that wait for it: they wrote before that sync begins.
+        Replaced when it begins, so that who comes later waits for the next one.
+        """
         self._rolling = False
         """From before a new segment may exist until this writer appends to it."""
         self._poison: str | None = None
@@ -89,20 +94,33 @@ class LogWriter:
         self._doubt = range(0)
         """The seqs that may or may not be on disk, once poisoned."""
 
+    @property
+    def tail(self) -> Tail:
+        """Where the log ends now."""
+        return Tail(*self.end)
+
+    @property
+    def next_seq(self) -> int:
+        """The seq behind the end of the log."""
+        return self.end[1]
+
     def append(self, records: bytes, count: int) -> None:
         """One write(2) of `count` sealed records. StorageError: they are not in the log.
 
         Durable after the next sync only. An interruption leaves them to `settle`.
         """
-        self.check()
-        tail = self.tail
-        self._pending = (tail.offset, len(records), count)
+        if self._poison is not None or self._rolling:
+            self.check()
+        offset, seq = self.end
+        length = len(records)
+        self._pending = (offset, length, count)
         try:
-            append(self._disk, self._fd, records)
+            taken = self._disk.write(self._fd, records)
+            if taken != length:
+                append(self._disk, self._fd, memoryview(records)[taken:])
         except OSError as error:
             self._take_back(error)
-        if self.tail is tail:
-            self.tail = Tail(tail.offset + len(records), tail.next_seq + count)
+        self.end = (offset + length, seq + count)
         self._pending = None
 
     def settle(self) -> None:
@@ -112,41 +130,58 @@ class LogWriter:
         if self._pending is None or self._poison is not None:
             return
         offset, length, count = self._pending
-        if self.tail.offset == offset:
+        if self.end[0] == offset:
             if os.fstat(self._fd).st_size == offset + length:
-                self.tail = Tail(offset + length, self.tail.next_seq + count)
+                self.end = (offset + length, self.end[1] + count)
             else:
                 self._truncate(offset)
         self._pending = None
 
-    def sync(self) -> None:
-        """On return every record that was in the log before the call is on stable storage.
+    def sync(self, stop: int | None = None) -> None:
+        """On return every record below seq `stop` is on stable storage; by default all that were in
+        the log before the call. One sync serves all threads that wait for it.
 
         PoisonedError if the sync failed (it is never tried again on that file) or the lock was
         taken over.
         """
-        with self._syncing:
-            self.check()
-            tail = self.tail
-            if self.watermark >= tail.next_seq:
-                return
-            try:
-                self._disk.sync(self._fd)
-            except OSError as error:
-                self.poison(f"sync of the log failed ({error.strerror})", self.tail.next_seq)
-                raise self._poisoned() from error
-            if not self.lock.is_current_file():
-                self.poison("the writer lock was taken over", self.tail.next_seq)
-                raise self._poisoned()
-            self._check_segment(tail.offset)
-            self.watermark = tail.next_seq
-            self.synced_offset = tail.offset
+        if stop is None:
+            stop = self.next_seq
+        if self.watermark >= stop:
+            return
+        if self._syncing._is_owned():  # type: ignore[attr-defined]
+            # In a signal handler, above a sync of this very thread: others may wait for that.
+            self._sync_below(stop)
+            return
+        with self._round:
+            # Whoever comes here first leads. Where a leader failed, the next one finds out why.
+            if self.watermark < stop:
+                with self._syncing:
+                    self._round = RLock()
+                    self._sync_below(stop)
+
+    def _sync_below(self, stop: int) -> None:
+        """`sync` with the lock held."""
+        if self.watermark >= stop:
+            return
+        self.check()
+        offset, next_seq = self.end
+        try:
+            self._disk.sync(self._fd)
+        except OSError as error:
+            self.poison(f"sync of the log failed ({error.strerror})", self.next_seq)
+            raise self._poisoned() from error
+        if not self.lock.is_current_file():
+            self.poison("the writer lock was taken over", self.next_seq)
+            raise self._poisoned()
+        self._check_segment(offset)
+        if self.watermark < next_seq:
+            self.watermark, self.synced_offset = next_seq, offset
 
     def check_end(self) -> None:
         """PoisonedError if the log does not end where we wrote last: somebody else changed it."""
         size = os.fstat(self._fd).st_size
         if size != self.tail.offset:
-            self.poison("the log was changed under it", self.tail.next_seq)
+            self.poison("the log was changed under it", self.next_seq)
             raise self._poisoned()
 
     def save(self, now: str) -> None:
@@ -194,7 +229,7 @@ class LogWriter:
         nothing changed, the active segment goes on.
         """
         end, first_seq = self._rotation_end(checkpoint_seq, offset, upto)
-        carried = self.tail.next_seq - first_seq
+        carried = self.next_seq - first_seq
         epoch = self.lock.owner.epoch
         header = next_header(self.header, epoch, end, first_seq, carried, "rotated", now)
         records = carried_lines(self._fd, end, self.tail.offset, header.salt)
@@ -204,7 +239,7 @@ class LogWriter:
             try:
                 fd, size = roll(self._disk, self.directory, self.lock, header, records)
             except SegmentTakenError:
-                self.poison("another writer started the next segment", self.tail.next_seq)
+                self.poison("another writer started the next segment", self.next_seq)
                 raise self._poisoned() from None
             except PoisonedError:
                 self.poison("the next segment may or may not be there", self.watermark)
@@ -212,11 +247,11 @@ class LogWriter:
             except OSError as error:
                 self._rolling = False
                 raise storage_error(error, "starting the next segment") from error
-            old, tail = self._fd, Tail(size, self.tail.next_seq)
+            old, tail = self._fd, (size, self.next_seq)
             self.manifest.segments.append(segment_entry(self.header, header))
             # No call stands in these assignments, so no Ctrl-C can come between them.
             self._fd, self.header, self.seed = fd, header, seed
-            self.tail, self.synced_offset, self._rolling = tail, size, False
+            self.end, self.synced_offset, self._rolling = tail, size, False
             self._disk.close(old)
         if carried:
             moved = header.length + offset - end
@@ -225,7 +260,7 @@ class LogWriter:
     @property
     def unsynced_bytes(self) -> int:
         """Bytes of the active segment that the last sync did not cover."""
-        return self.tail.offset - self.synced_offset
+        return self.end[0] - self.synced_offset
 
     @property
     def is_open(self) -> bool:
@@ -262,10 +297,14 @@ class LogWriter:
 
     def abandon(self, why: str) -> None:
         """Closes all descriptors without writing a byte: in a forked child, which owns none."""
-        self.poison(why, self.tail.next_seq)
+        self.poison(why, self.next_seq)
         self._close_log()
         self.lock.close()
         self.directory.close()
+
+    def outlive_threads(self) -> None:
+        """Gives up the locks of threads that are gone."""
+        self._syncing, self._round = RLock(), RLock()
 
     def _close_log(self) -> None:
         fd, self._fd = self._fd, -1
@@ -281,7 +320,7 @@ class LogWriter:
         begin = max(self.header.length, offset - CARRY_BYTES_MAX)
         found = find_batch(self._fd, begin, offset, self.seed, seq, upto + 1)
         if found is None or begin == found[0] != self.header.length:
-            return self.tail.offset, self.tail.next_seq
+            return self.end
         return found
 
     def _check_segment(self, offset: int) -> None:
@@ -292,7 +331,7 @@ class LogWriter:
             found = None
         ours = os.fstat(self._fd)
         if found is None or found.st_ino != ours.st_ino or found.st_size < offset:
-            self.poison("its log was removed or cut", self.tail.next_seq)
+            self.poison("its log was removed or cut", self.next_seq)
             raise self._poisoned()
 
     def _settle_rotation(self) -> None:
@@ -312,7 +351,7 @@ class LogWriter:
         self._truncate(offset)
         self._pending = None
         if not self.lock.is_current_file():
-            self.poison("the writer lock was taken over", self.tail.next_seq)
+            self.poison("the writer lock was taken over", self.next_seq)
             raise self._poisoned() from error
         raise storage_error(error, "appending to the log") from error
 
@@ -324,12 +363,14 @@ class LogWriter:
             self._disk.sync(self._fd)
             self.lock.clear_must_roll()
         except OSError as error:
-            last = self.tail.next_seq + (self._pending[2] if self._pending else 0)
+            last = self.next_seq + (self._pending[2] if self._pending else 0)
             self.poison(f"a failed append could not be taken back ({error.strerror})", last)
             raise self._poisoned() from error
 
     def _poisoned(self) -> PoisonedError:
         seqs = self._doubt
+        if seqs:  # and what another thread was writing meanwhile
+            seqs = range(seqs.start, max(seqs.stop, self.next_seq))
         doubt = f"; seqs {seqs.start} to {seqs.stop - 1} are in doubt" if seqs else ""
         return PoisonedError(
             f"this writer stopped: {self._poison}{doubt}. Close the session and resume it.", seqs
@@ -338,5 +379,4 @@ class LogWriter:
 
 def timestamp() -> str:
     """Now, as a record's `ts`: UTC, RFC 3339, microseconds."""
-    seconds, micros = divmod(time.time_ns() // 1000, 1_000_000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{micros:06d}Z"
+    return scan.format_timestamp(time.time_ns() // 1000)  # type: ignore[no-any-return]

@@ -27,6 +27,7 @@
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 mod classify;
+mod decimal;
 mod error;
 mod exact;
 mod finding;
@@ -49,6 +50,7 @@ pub mod source;
 mod steps;
 mod strings;
 mod text;
+mod timestamp;
 mod utf8;
 mod verdict;
 mod walk;
@@ -64,12 +66,13 @@ pub use json::{Automaton, DEPTH_MAX, Fed, INT_DIGITS_MAX};
 pub use lines::{LINE_BYTES_MAX, Line, lines_backward, lines_forward};
 pub use pieces::PIECE_STARTS_MAX;
 pub use record::{
-    Members, Record, Sealed, check_seal, member, parse_record, reseal, seal, seal_record,
+    Members, Record, Sealed, Unsealed, check_seal, member, parse_record, reseal, seal, seal_record,
 };
 pub use records::{Parsed, parse_records, record_at};
 pub use run::{Place, Walked};
 pub use search::{Wanted, find_record, find_watermark};
 pub use source::{CHUNK_BYTES, Scan, Source};
+pub use timestamp::timestamp;
 pub use verdict::{Judge, Verdict, check_json};
 pub use walk::{Rules, walk};
 pub use watch::Top;

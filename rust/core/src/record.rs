@@ -13,12 +13,14 @@ use std::ops::Range;
 
 use crc32fast::Hasher;
 
+use crate::decimal::Decimal;
 use crate::text::{Slice, Text, for_each, position};
 
 const SEQ: &[u8] = b"{\"seq\":";
 const TS: &[u8] = b",\"ts\":\"";
 const TYPE: &[u8] = b"\",\"type\":\"";
 const KEY: &[u8] = b"\",\"key\":\"";
+const KEY_BEHIND_TYPE: &[u8] = KEY.split_at(KEY.len() - 1).0;
 const DATA_BEHIND_TYPE: &[u8] = b"\",\"data\":";
 const DATA_BEHIND_KEY: &[u8] = b",\"data\":";
 const MORE: &[u8] = b",\"more\":";
@@ -145,15 +147,32 @@ pub fn check_seal(line: &[u8], seed: u32) -> bool {
 
 /// A JSON object without its closing brace as a line, with suffix and newline.
 pub fn seal(text: &[u8], seed: u32) -> Vec<u8> {
+    let mut line = vec![0; text.len() + SUFFIX_BYTES + 1];
+    line[..text.len()].copy_from_slice(text);
+    seal_in_place(&mut line, seed);
+    line
+}
+
+/// Writes suffix and newline behind the text that fills the rest of `line`.
+fn seal_in_place(line: &mut [u8], seed: u32) {
+    let (text, mut rest) = line.split_at_mut(line.len() - SUFFIX_BYTES - 1);
     let mut hasher = hasher(seed);
     hasher.update(text);
-    let mut line = Vec::with_capacity(text.len() + SUFFIX_BYTES + 1);
-    line.extend_from_slice(text);
-    line.extend_from_slice(CRC);
-    line.extend_from_slice(format!("{:08x}", closed(hasher)).as_bytes());
-    line.extend_from_slice(CLOSE);
-    line.push(b'\n');
-    line
+    let crc = closed(hasher);
+    let mut digits = [0; CRC_DIGITS];
+    for (digit, shift) in digits.iter_mut().zip((0..32).step_by(4).rev()) {
+        *digit = b"0123456789abcdef"[(crc >> shift & 15) as usize];
+    }
+    for part in [CRC, &digits, CLOSE, b"\n"] {
+        rest = put(rest, part);
+    }
+}
+
+/// Copies `part` to the front of `room` and gives what is left of it.
+fn put<'a>(room: &'a mut [u8], part: &[u8]) -> &'a mut [u8] {
+    let (front, rest) = room.split_at_mut(part.len());
+    front.copy_from_slice(part);
+    rest
 }
 
 /// The same line under another seed, its newline added; `None` if it has no suffix.
@@ -180,15 +199,87 @@ pub struct Members<'a> {
     pub d: i64,
 }
 
+/// A record whose members are known and whose bytes are not written yet.
+pub struct Unsealed<'a> {
+    /// The seq and what follows it up to the type.
+    seq: Decimal,
+    ts: &'a [u8],
+    kind: &'a [u8],
+    /// What stands around the key, and the key; empty without one.
+    key: [&'a [u8]; 2],
+    /// The start of the data member, and the data.
+    data: [&'a [u8]; 2],
+    /// The start of the batch member and its number; empty outside a batch.
+    more: (&'static [u8], Decimal),
+    d: Decimal,
+}
+
+impl<'a> Unsealed<'a> {
+    /// The record of these members.
+    pub fn new(members: &Members<'a>) -> Self {
+        let more = match members.more {
+            ..0 => (&b""[..], Decimal::none()),
+            more => (MORE, Decimal::new(more)),
+        };
+        let (key, starts): ([&[u8]; 2], _) = match members.key {
+            Some(key) => ([KEY_BEHIND_TYPE, key], DATA_BEHIND_KEY),
+            None => ([b"", b""], DATA_BEHIND_TYPE),
+        };
+        Unsealed {
+            seq: Decimal::new(members.seq),
+            ts: members.ts.as_bytes(),
+            kind: members.kind.as_bytes(),
+            key,
+            data: [starts, members.data],
+            more,
+            d: Decimal::new(members.d),
+        }
+    }
+
+    /// Its parts in their order, but for the suffix.
+    fn parts(&self) -> [&[u8]; 14] {
+        let [key_starts, key] = self.key;
+        let [data_starts, data] = self.data;
+        let (more_starts, more) = &self.more;
+        [
+            SEQ,
+            self.seq.digits(),
+            TS,
+            self.ts,
+            TYPE,
+            self.kind,
+            key_starts,
+            key,
+            data_starts,
+            data,
+            more_starts,
+            more.digits(),
+            D,
+            self.d.digits(),
+        ]
+    }
+
+    /// Bytes of the line.
+    pub fn line_bytes(&self) -> usize {
+        self.parts().iter().map(|part| part.len()).sum::<usize>() + SUFFIX_BYTES + 1
+    }
+
+    /// Writes the line, which must have room for exactly `line_bytes`.
+    pub fn seal_into(&self, line: &mut [u8], seed: u32) {
+        let mut room = &mut *line;
+        for part in self.parts() {
+            room = put(room, part);
+        }
+        seal_in_place(line, seed);
+    }
+}
+
 /// One record as a line.
 pub fn seal_record(members: &Members<'_>, seed: u32) -> Vec<u8> {
-    let number = |number: i64| number.to_string().into_bytes();
-    let (seq, more, d) = (number(members.seq), number(members.more), number(members.d));
-    let key = members.key.map(|key| [b"\",\"key\":", key, DATA_BEHIND_KEY].concat());
-    let more = if members.more < 0 { Vec::new() } else { [MORE, &more].concat() };
-    let (ts, kind) = (members.ts.as_bytes(), members.kind.as_bytes());
-    let start = key.as_deref().unwrap_or(DATA_BEHIND_TYPE);
-    seal(&[SEQ, &seq, TS, ts, TYPE, kind, start, members.data, &more, D, &d].concat(), seed)
+    let record = Unsealed::new(members);
+    let mut line = vec![0; record.line_bytes()];
+    record.seal_into(&mut line, seed);
+    line
 }
 
 /// The record that a line, its newline optional, exactly is; `None` where the CRC does not hold.

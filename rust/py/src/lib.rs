@@ -1,6 +1,7 @@
-//! `safepoint._native`: each function converts its arguments, releases the GIL, calls the core and
-//! wraps the result in ints, words, bytes and small tuples. The stub beside the package is the
-//! contract; nothing is decided here.
+//! `safepoint._native`: each function converts its arguments, releases the GIL where there is much
+//! to do, calls the core and wraps the result in ints, words, bytes and small tuples. The stub
+//! beside the package is the contract; nothing is decided here, but for `value`, which looks at a
+//! value of Python and has no core below it.
 
 mod convert;
 mod file;
@@ -8,6 +9,7 @@ mod foreign;
 mod lines;
 mod record;
 mod records;
+mod value;
 mod walk;
 
 use pyo3::prelude::*;
@@ -24,9 +26,11 @@ mod _native {
     #[pymodule_export]
     use super::lines::{lines_backward, lines_forward};
     #[pymodule_export]
-    use super::record::{check_seal, parse_record, reseal, seal, seal_record};
+    use super::record::{check_seal, format_timestamp, parse_record, reseal, seal, seal_record};
     #[pymodule_export]
     use super::records::{is_plain_text, parse_records, record_at};
+    #[pymodule_export]
+    use super::value::is_plain_value;
     #[pymodule_export]
     use super::walk::{find_record, find_watermark, walk};
 

@@ -2,10 +2,14 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use safepoint_core::{Members, Record, Sealed, member};
+use pyo3::types::{PyBytes, PyString};
+use safepoint_core::{Members, Record, Sealed, Unsealed, member};
 
 use crate::convert::or_minus_one;
+
+/// Data of this length or more is sealed without the GIL; to give that up costs more than sealing
+/// less.
+const DETACHED_BYTES_MIN: usize = 64 << 10;
 
 /// A JSON object without its closing brace as a line with CRC and newline.
 #[pyfunction]
@@ -27,10 +31,26 @@ pub(crate) fn seal_record<'py>(
     more: i64,
     d: i64,
     seed: u32,
-) -> Bound<'py, PyBytes> {
-    let members = Members { seq, ts, kind: r#type, key, data, more, d };
-    let line = py.detach(|| safepoint_core::seal_record(&members, seed));
-    PyBytes::new(py, &line)
+) -> PyResult<Bound<'py, PyBytes>> {
+    let record = Unsealed::new(&Members { seq, ts, kind: r#type, key, data, more, d });
+    PyBytes::new_with(py, record.line_bytes(), |line| {
+        if data.len() < DETACHED_BYTES_MIN {
+            record.seal_into(line, seed);
+        } else {
+            py.detach(|| record.seal_into(line, seed));
+        }
+        Ok(())
+    })
+}
+
+/// A moment as a record's `ts`.
+#[pyfunction]
+pub(crate) fn format_timestamp(py: Python<'_>, micros: i64) -> PyResult<Bound<'_, PyString>> {
+    let text = u64::try_from(micros)
+        .ok()
+        .and_then(safepoint_core::timestamp)
+        .ok_or_else(|| PyValueError::new_err("a timestamp has a year of four digits"))?;
+    PyString::from_bytes(py, &text)
 }
 
 /// Whether the line ends in the literal suffix and its CRC holds.
