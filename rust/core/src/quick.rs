@@ -14,7 +14,10 @@ use crate::strings::{Found, Strings};
 const BLOCKS: usize = 64;
 
 /// Places that are written at once.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 2;
+
+/// Places of tokens that a call may find, and room for those that are written too many.
+const PLACES: usize = BLOCKS * BLOCK_BYTES + AT_ONCE;
 
 /// Levels that the quick look follows: one bit each.
 const DEPTH_MAX: u32 = 64;
@@ -27,13 +30,12 @@ pub(crate) struct Quick {
     /// What the blocks of a call hold.
     found: Box<[Found; BLOCKS]>,
     /// Where their tokens are, relative to the first block.
-    tokens: Vec<u32>,
+    tokens: Box<[u32; PLACES]>,
 }
 
 impl Default for Quick {
     fn default() -> Self {
-        let tokens = Vec::with_capacity(BLOCKS * BLOCK_BYTES + AT_ONCE);
-        Quick { found: Box::new([Found::default(); BLOCKS]), tokens }
+        Quick { found: Box::new([Found::default(); BLOCKS]), tokens: Box::new([0; PLACES]) }
     }
 }
 
@@ -82,36 +84,32 @@ impl Quick {
     ) -> Option<()> {
         strings.blocks(text, &mut *self.found)?;
         let found = &self.found[..text.len() / BLOCK_BYTES];
-        self.tokens.clear();
-        let mut unicode = 0;
+        let (mut unicode, mut count) = (0, 0);
         for (i, found) in (0_u32..).zip(found) {
             unicode |= found.unicode;
-            places(found.tokens, 64 * i, &mut self.tokens);
+            count = places(found.tokens, 64 * i, &mut self.tokens, count);
         }
-        for &token in &self.tokens {
+        for &token in &self.tokens[..count] {
             look.token(at + token as usize)?;
         }
         if unicode == 0 { Some(()) } else { look.unicode(at, found) }
     }
 }
 
-/// Adds the place of every bit that is set, `base` added. Some are written at once whatever their
-/// number, so that the processor has nothing to guess.
+/// Puts the place of every bit that is set, `base` added, behind the first `count` places, and gives
+/// their number. Two are written at once, so that the processor has less to guess.
 #[inline]
-fn places(mut bits: u64, base: u32, places: &mut Vec<u32>) {
-    let stop = places.len() + bits.count_ones() as usize;
-    loop {
-        let next: [u32; AT_ONCE] = std::array::from_fn(|_| {
-            let place = base.wrapping_add(bits.trailing_zeros());
+fn places(mut bits: u64, base: u32, places: &mut [u32; PLACES], mut count: usize) -> usize {
+    let stop = count + bits.count_ones() as usize;
+    while count < stop {
+        for place in &mut places[count..count + AT_ONCE] {
+            // The lowest of 64 bits; 64, which is left out again, where there is none.
+            *place = base.wrapping_add(bits.trailing_zeros());
             bits &= bits.wrapping_sub(1);
-            place
-        });
-        places.extend_from_slice(&next);
-        if places.len() >= stop {
-            break;
         }
+        count += AT_ONCE;
     }
-    places.truncate(stop);
+    stop
 }
 
 /// The state between two blocks.
