@@ -346,5 +346,7 @@ def _name_carried_checkpoint(writer: LogWriter, facts: Facts, place: Place) -> N
 
 
 def _known_end(manifest: Manifest, number: int) -> int:
-    ends = (entry["end"] for entry in manifest.segments if entry["segment"] == number)
-    return next(ends, -1)
+    for entry in manifest.segments:
+        if entry["segment"] == number:
+            return entry["end"]
+    return -1

@@ -76,7 +76,11 @@ class Facts:
     @property
     def damage(self) -> Finding | None:
         """The first finding that is damage, None without any."""
-        return next((found for found in self.findings if not found.information), None)
+        # No generator: one that is left in the middle swallows a Ctrl-C when it is dropped.
+        for found in self.findings:
+            if not found.information:
+                return found
+        return None
 
     def close(self) -> None:
         """Closes the view."""

@@ -96,8 +96,8 @@ impl Quick {
     }
 }
 
-/// Puts the place of every bit that is set, `base` added, behind the first `count` places, and gives
-/// their number. Two are written at once, so that the processor has less to guess.
+/// Puts the place of every bit that is set, `base` added, behind the first `count` places, and
+/// gives their number. Two are written at once, so that the processor has less to guess.
 #[inline]
 fn places(mut bits: u64, base: u32, places: &mut [u32; PLACES], mut count: usize) -> usize {
     let stop = count + bits.count_ones() as usize;

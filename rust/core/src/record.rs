@@ -39,7 +39,7 @@ const CRC_DIGITS: usize = 8;
 /// Bytes of the suffix: 18.
 pub(crate) const SUFFIX_BYTES: usize = CRC.len() + CRC_DIGITS + CLOSE.len();
 /// Bytes of the longest prefix, the start of a key or of data included.
-const PREFIX_BYTES_MAX: usize = SEQ.len()
+pub(crate) const PREFIX_BYTES_MAX: usize = SEQ.len()
     + NUMBER_DIGITS_MAX
     + TS.len()
     + TS_BYTES
@@ -406,6 +406,16 @@ fn prefix(head: &[u8]) -> Option<Prefix> {
         keyed,
         length: head.len() - rest.len(),
     })
+}
+
+/// Whether a line that begins with `head` may be a record of type `kind`: a look at the place of the
+/// type alone, by which a search passes over other records.
+pub(crate) fn may_have_kind(head: &[u8], kind: &[u8]) -> bool {
+    let digits = head.get(SEQ.len()..).unwrap_or_default();
+    let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let place = SEQ.len() + count + TS.len() + TS_BYTES + TYPE.len();
+    let rest = head.get(place..).and_then(|rest| rest.strip_prefix(kind));
+    rest.is_some_and(|rest| rest.starts_with(b"\""))
 }
 
 /// The end of a JSON string whose bytes behind the opening quote are `range`: behind the first

@@ -5,7 +5,7 @@ use std::io;
 use crate::classify::Parts;
 use crate::error::Result;
 use crate::lines::{Backward, LINE_BYTES_MAX, Line};
-use crate::record;
+use crate::record::{self, PREFIX_BYTES_MAX};
 use crate::run::Place;
 use crate::source::{Scan, Source, Tick};
 use crate::text::{Slice, Span, Text};
@@ -47,14 +47,18 @@ fn newest<S: Source + ?Sized, A>(
 /// The seq of a line that is exactly the record wanted. The CRC comes last: it alone costs a pass.
 fn matching<T: Text>(text: &mut T, wanted: &Wanted<'_>) -> io::Result<Option<u64>> {
     let all = 0..text.len();
-    if all.end > LINE_BYTES_MAX || record::sealed_part(text, all.clone())?.is_none() {
+    let kind = wanted.kind.as_bytes();
+    let is_other =
+        !kind.is_empty() && !record::may_have_kind(text.ahead(0, PREFIX_BYTES_MAX)?, kind);
+    if is_other || all.end > LINE_BYTES_MAX {
+        return Ok(None);
+    }
+    if record::sealed_part(text, all.clone())?.is_none() {
         return Ok(None);
     }
     let Some(record) = record::layout(text, all.clone())? else { return Ok(None) };
-    let kind = wanted.kind.as_bytes();
-    let is_kind = record.kind.end - record.kind.start == kind.len() as u64
-        && text.ahead(record.kind.start, kind.len())?.starts_with(kind);
-    if record.seq > wanted.seq_max || !(kind.is_empty() || is_kind) {
+    let is_kind = kind.is_empty() || record.kind.end - record.kind.start == kind.len() as u64;
+    if record.seq > wanted.seq_max || !is_kind {
         return Ok(None);
     }
     Ok(record::parse_range(text, all, wanted.seed)?.map(|_| record.seq))
