@@ -4,14 +4,18 @@ files.
 
 from __future__ import annotations
 
+import os
+
 from . import scan
 from .inspection import inspect_path
 from .types import Inspection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
+
+THREADS_MAX = 8
+"""Threads that `verify` uses unasked: a disk gives no more, and others may want to run."""
 
 
 def engine() -> str:
@@ -37,10 +41,19 @@ def verify(
     threads: int | None = None,
     tick: Callable[[int], object] | None = None,
 ) -> Inspection:
-    """As `inspect_file`, every record from the first.
+    """As `inspect_file`, by several threads: at most `threads`, by default one for each processor
+    that the process may use, at most 8.
 
-    `threads` bounds how many may be used; one is.
+    The result does not depend on their number; the fallback engine uses one. ValueError where
+    `threads` is less than 1.
     """
     if threads is not None and threads < 1:
         raise ValueError("threads must be at least 1")
-    return inspect_path(path, tick)
+    return inspect_path(path, tick, threads or min(_processors(), THREADS_MAX))
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

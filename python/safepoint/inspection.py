@@ -35,34 +35,37 @@ _TAIL_DAMAGE = frozenset(("torn", "unterminated", "nul"))
 """Damage that a crash leaves at the end of a log that nobody appended to since."""
 
 
-def inspect_path(path: str | os.PathLike[str], tick: Tick | None = None) -> Inspection:
+def inspect_path(
+    path: str | os.PathLike[str], tick: Tick | None = None, threads: int = 1
+) -> Inspection:
     """What stands at `path`: a session folder, one segment of ours, or any JSONL file. Never raises
     for it.
     """
     path = os.fspath(path)
+    effort = scan.Effort(check_data=True, threads=threads, tick=tick)
     try:
         if os.path.isdir(path):
             disk = Disk()
             with disk.open_root(path) as directory:
-                return inspect_directory(directory, os.path.basename(directory.path), tick)
-        return _inspect_file(path, tick)
+                return inspect_directory(directory, os.path.basename(directory.path), effort)
+        return _inspect_file(path, effort)
     except (OSError, SafepointError) as error:
         return unreadable(path, error)
 
 
-def inspect_directory(directory: Directory, id: str, tick: Tick | None = None) -> Inspection:
+def inspect_directory(directory: Directory, id: str, effort: scan.Effort) -> Inspection:
     """What is in a session's folder, walked from record 0.
 
     OSError and TooNewError are the caller's; a file that vanishes meanwhile is a StorageError.
     """
     try:
-        return _inspect_session(directory, id, tick)
+        return _inspect_session(directory, id, effort)
     except FileNotFoundError as error:
         raise storage_error(error, "reading a file of the session") from error
 
 
-def _inspect_session(directory: Directory, id: str, tick: Tick | None) -> Inspection:
-    with look(directory, whole=True, check_data=True, tick=tick) as facts:
+def _inspect_session(directory: Directory, id: str, effort: scan.Effort) -> Inspection:
+    with look(directory, whole=True, effort=effort) as facts:
         findings = facts.findings + _renamed(facts, id)
         return Inspection(
             directory.path,
@@ -113,23 +116,26 @@ def read_file(
         os.close(fd)
 
 
-def _inspect_file(path: str, tick: Tick | None) -> Inspection:
+def _inspect_file(path: str, effort: scan.Effort) -> Inspection:
     fd = _open(path)
     try:
+        scan.read_ahead(fd)
         line = _first_line(fd)
         if not line.startswith(_HEADER_START):
-            return _inspect_foreign(path, fd, tick)
+            return _inspect_foreign(path, fd, effort)
         header = decode_header(line)
         if header is None:
             return _headerless(path, fd, line)
-        return _inspect_segment(path, fd, header, tick)
+        return _inspect_segment(path, fd, header, effort)
     finally:
         os.close(fd)
 
 
-def _inspect_foreign(path: str, fd: int, tick: Tick | None) -> Inspection:
+def _inspect_foreign(path: str, fd: int, effort: scan.Effort) -> Inspection:
     size = os.fstat(fd).st_size
-    records, tail, last_seq, found, omitted = scan.inspect_jsonl(fd, size, tick=tick)
+    records, tail, last_seq, found, omitted = scan.inspect_jsonl(
+        fd, size, tick=effort.tick, threads=effort.threads
+    )
     findings = [finding_of(None, one) for one in found]
     return Inspection(
         path,
@@ -156,11 +162,19 @@ def _foreign_state(size: int, tail: int, findings: list[Finding], omitted: int) 
     return "repairable" if at_tail and not omitted else "corrupt"
 
 
-def _inspect_segment(path: str, fd: int, header: Header, tick: Tick | None) -> Inspection:
+def _inspect_segment(path: str, fd: int, header: Header, effort: scan.Effort) -> Inspection:
     """One segment alone: what its own header and records prove."""
     size = os.fstat(fd).st_size
     next_seq, end, found_watermark, _, _, behind, found, omitted = scan.walk(
-        fd, header.length, size, header.seed, header.first_seq, True, True, tick=tick
+        fd,
+        header.length,
+        size,
+        header.seed,
+        header.first_seq,
+        True,
+        effort.check_data,
+        tick=effort.tick,
+        threads=effort.threads,
     )
     watermark = max(header.durable, found_watermark)
     findings = [finding_of(header.segment, one) for one in found]

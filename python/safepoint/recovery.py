@@ -98,8 +98,7 @@ def look(
     *,
     whole: bool,
     start: Place | None = None,
-    check_data: bool = False,
-    tick: Callable[[int], object] | None = None,
+    effort: scan.Effort = scan.ONCE,
 ) -> Facts:
     """The facts of a session, seen from outside, beside a writer too.
 
@@ -111,9 +110,7 @@ def look(
     before = None
     for _ in range(LIVE_LOOKS_MAX):
         writer = writer_state(read_owner(directory))
-        facts = examine(
-            directory, writer=writer, whole=whole, start=start, check_data=check_data, tick=tick
-        )
+        facts = examine(directory, writer=writer, whole=whole, start=start, effort=effort)
         if writer == "live":
             _excuse_unfinished(facts)
         seen = (facts.view.numbers, facts.findings, facts.state)
@@ -122,7 +119,7 @@ def look(
         before = seen
         facts.close()
         time.sleep(LIVE_PAUSE_S)
-    return examine(directory, writer="live", whole=whole, check_data=check_data, tick=tick)
+    return examine(directory, writer="live", whole=whole, effort=effort)
 
 
 def _is_at_rest(facts: Facts) -> bool:
@@ -138,8 +135,7 @@ def examine(
     writer: str,
     whole: bool,
     start: Place | None = None,
-    check_data: bool = False,
-    tick: Callable[[int], object] | None = None,
+    effort: scan.Effort = scan.ONCE,
 ) -> Facts:
     """One look. `writer` is "live" where the end of the log may be in the middle of an append."""
     manifest = read_manifest(directory)
@@ -151,7 +147,7 @@ def examine(
     view = LogView(directory)
     try:
         facts = Facts(view, None if _is_void(manifest, view) else manifest, writer)
-        _Walker(facts, check_data, tick).run(whole, start)
+        _Walker(facts, effort).run(whole, start)
         return facts
     except BaseException:
         view.close()
@@ -175,13 +171,10 @@ def _is_void(manifest: Manifest | None, view: LogView) -> bool:
 class _Walker:
     """Fills in the facts: W, the place to begin, the walk, the verdict."""
 
-    def __init__(
-        self, facts: Facts, check_data: bool, tick: Callable[[int], object] | None
-    ) -> None:
+    def __init__(self, facts: Facts, effort: scan.Effort) -> None:
         self.facts = facts
         self.view = facts.view
-        self.check_data = check_data
-        self.tick = tick
+        self.effort = effort
         self.bytes_done = 0
         self.broken = False
         """A header is invalid, foreign or missing."""
@@ -344,6 +337,7 @@ class _Walker:
         facts.watermark = max(facts.watermark, header.durable)
         first = facts.end.seq if self.intact else header.first_seq
         stop = self.view.end(number)
+        scan.read_ahead(self.view.fd(number))
         result = scan.walk(
             self.view.fd(number),
             min(offset, stop),
@@ -351,9 +345,10 @@ class _Walker:
             header.seed,
             first,
             number == self.view.newest and facts.writer != "live",
-            self.check_data,
+            self.effort.check_data,
             self._other_seeds(number),
             tick=self._ticker(),
+            threads=self.effort.threads,
         )
         self.bytes_done += stop - offset
         self._take(number, stop, first, result)
@@ -419,7 +414,7 @@ class _Walker:
         self.broken, self.intact = True, False
 
     def _ticker(self) -> Callable[[int], object] | None:
-        tick, before = self.tick, self.bytes_done
+        tick, before = self.effort.tick, self.bytes_done
         return None if tick is None else lambda done: tick(before + done)
 
     def _judge(self) -> None:

@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 from binascii import crc32
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def _choose() -> tuple[str, object]:
     wanted = os.environ.get("SAFEPOINT_ENGINE", "")
@@ -70,6 +74,35 @@ walk = _engine.walk  # type: ignore[attr-defined]
 def seed_of(salt: str) -> int:
     """The CRC seed of a segment: the CRC-32 of its salt's 16 hex digits."""
     return crc32(salt.encode("ascii"))
+
+
+class Effort:
+    """How the records are walked: whether `data` is looked into, by how many threads at most, and
+    who hears how many bytes are done.
+    """
+
+    def __init__(
+        self,
+        *,
+        check_data: bool = False,
+        threads: int = 1,
+        tick: Callable[[int], object] | None = None,
+    ) -> None:
+        self.check_data = check_data
+        self.threads = threads
+        self.tick = tick
+
+
+ONCE = Effort()
+"""Records by their CRC, on this thread."""
+
+
+def read_ahead(fd: int) -> None:
+    """Tells the system that all of the file is going to be read, where it can be told: Linux then
+    reads twice as far ahead, which doubled the speed from a cold disk.
+    """
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_SEQUENTIAL)
 
 
 def read_exactly(fd: int, offset: int, length: int) -> bytes:

@@ -141,7 +141,7 @@ class Store:
         path = os.path.join(self.path, check_id(id))
         try:
             with self._disk.open_root(self.path) as root, root.open_directory(id) as directory:
-                return inspect_directory(directory, id, tick)
+                return inspect_directory(directory, id, scan.Effort(check_data=True, tick=tick))
         except (OSError, SafepointError) as error:
             return unreadable(path, error)
 
