@@ -408,8 +408,8 @@ fn prefix(head: &[u8]) -> Option<Prefix> {
     })
 }
 
-/// Whether a line that begins with `head` may be a record of type `kind`: a look at the place of the
-/// type alone, by which a search passes over other records.
+/// Whether a line that begins with `head` may be a record of type `kind`: a look at the place of
+/// the type alone, by which a search passes over other records.
 pub(crate) fn may_have_kind(head: &[u8], kind: &[u8]) -> bool {
     let digits = head.get(SEQ.len()..).unwrap_or_default();
     let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
