@@ -72,7 +72,7 @@ def _believed_job(view: LogView, log: Written, place: tuple[int, int, int]) -> J
     manifest.checkpoint = _entry(place)
     facts = Facts(view, manifest, "idle")
     facts.watermark = log.next_seq
-    walker = _Walker(facts, False, None)
+    walker = _Walker(facts, scan.ONCE)
 
     def job() -> None:
         found = walker._hinted()

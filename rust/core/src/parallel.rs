@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use crate::error::Result;
@@ -57,13 +57,14 @@ pub(crate) fn in_order<S: Source + Sync + ?Sized, T: Send>(
     let claims = Claims::new(scan.start, piece_bytes, AHEAD_MAX * threads);
     thread::scope(|scope| {
         let (sender, receiver) = channel();
-        for _ in 0..threads {
+        for _ in 1..threads {
             let (claims, sender) = (&claims, sender.clone());
             scope.spawn(move || work(scan, claims, look, &sender));
         }
         drop(sender);
         let _stop = StopOnDrop(&claims);
-        take_all(scan, &claims, &receiver, tick, look, take)
+        let taker = Taker { scan, look, take, claims: &claims, early: BTreeMap::new(), next: 0 };
+        taker.run(&receiver, &mut Pace::new(tick))
     })
 }
 
@@ -86,48 +87,88 @@ fn work<S: Source + ?Sized, T>(
 ) {
     let _stop = StopOnPanic(claims);
     let mut buf = Vec::new();
-    while let Some((piece, found)) = claims.claim(scan) {
-        let answer = found.and_then(|()| {
-            let (mut seen, mut fits) = (Vec::new(), true);
-            look(&mut buf, scan.range(piece.start, piece.stop), None, &mut |one| {
-                fits = seen.len() < SEEN_MAX;
-                if fits {
-                    seen.push(one);
-                }
-            })?;
-            Ok(fits.then_some(seen))
-        });
-        if answers.send((piece, answer)).is_err() {
+    while let Some(claimed) = claims.wait(scan) {
+        if answers.send(answer(scan, claimed, look, &mut buf)).is_err() {
             break;
         }
     }
 }
 
-/// Takes the answers in the order of their pieces.
-fn take_all<S: Source + ?Sized, T>(
+/// Looks at a piece, and keeps what is seen.
+fn answer<S: Source + ?Sized, T>(
     scan: Scan<'_, S>,
-    claims: &Claims,
-    answers: &Receiver<Answer<T>>,
-    tick: Option<Tick<'_>>,
+    (piece, found): Claimed,
     look: &impl Look<S, T>,
-    take: &mut dyn FnMut(T),
-) -> Result<()> {
-    let mut pace = Pace::new(tick);
-    let (mut early, mut buf) = (BTreeMap::new(), Vec::new());
-    let mut next = 0;
-    for (piece, answer) in answers {
-        early.insert(piece.number, (piece, answer));
-        while let Some((piece, answer)) = early.remove(&next) {
-            match answer? {
-                Some(seen) => seen.into_iter().for_each(&mut *take),
-                None => look(&mut buf, scan.range(piece.start, piece.stop), None, take)?,
+    buf: &mut Vec<u8>,
+) -> Answer<T> {
+    let (mut seen, mut fits) = (Vec::new(), true);
+    let looked = found.and_then(|()| {
+        look(buf, scan.range(piece.start, piece.stop), None, &mut |one| {
+            fits = seen.len() < SEEN_MAX;
+            if fits {
+                seen.push(one);
             }
-            pace.read(piece.stop - piece.start)?;
-            next += 1;
-            claims.taken();
+        })
+    });
+    (piece, looked.map(|()| fits.then_some(seen)))
+}
+
+/// The caller's own thread: it looks at pieces too, and takes all answers in order.
+struct Taker<'a, S: Source + ?Sized, T, L> {
+    scan: Scan<'a, S>,
+    look: &'a L,
+    take: &'a mut dyn FnMut(T),
+    claims: &'a Claims,
+    /// Answers whose turn has not come.
+    early: BTreeMap<usize, Answer<T>>,
+    /// The number of the piece whose turn it is.
+    next: usize,
+}
+
+impl<S: Source + ?Sized, T, L: Look<S, T>> Taker<'_, S, T, L> {
+    /// Works until everything is taken.
+    fn run(mut self, answers: &Receiver<Answer<T>>, pace: &mut Pace<'_>) -> Result<()> {
+        let mut buf = Vec::new();
+        loop {
+            let come = match self.claims.claim(self.scan) {
+                Next::Piece(claimed) => Ok(answer(self.scan, claimed, self.look, &mut buf)),
+                Next::TooFar | Next::Nothing => answers.recv(),
+            };
+            let Ok(come) = come else { break };
+            for (piece, answer) in std::iter::once(come).chain(answers.try_iter()) {
+                self.early.insert(piece.number, (piece, answer));
+            }
+            while let Some((piece, answer)) = self.early.remove(&self.next) {
+                self.take(&piece, answer?, &mut buf)?;
+                pace.read(piece.stop - piece.start)?;
+            }
         }
+        pace.finish()
     }
-    pace.finish()
+
+    /// Takes the answer whose turn it is.
+    fn take(&mut self, piece: &Piece, seen: Option<Vec<T>>, buf: &mut Vec<u8>) -> Result<()> {
+        match seen {
+            Some(seen) => seen.into_iter().for_each(&mut *self.take),
+            None => (self.look)(buf, self.scan.range(piece.start, piece.stop), None, self.take)?,
+        }
+        self.next += 1;
+        self.claims.taken();
+        Ok(())
+    }
+}
+
+/// A piece, and whether its end could be found.
+type Claimed = (Piece, Result<()>);
+
+/// What [`Claims`] has to give.
+enum Next {
+    /// A piece.
+    Piece(Claimed),
+    /// Nothing now: too many pieces wait for one before them.
+    TooFar,
+    /// Nothing more.
+    Nothing,
 }
 
 /// Which pieces there are still to look at.
@@ -161,20 +202,40 @@ impl Claims {
         Claims { piece_bytes, ahead_max, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// The next piece, and whether its end could be found; `None` when there is none.
-    fn claim<S: Source + ?Sized>(&self, scan: Scan<'_, S>) -> Option<(Piece, Result<()>)> {
-        let is_far = |state: &mut ClaimsState| {
-            state.claimed - state.taken >= self.ahead_max && !state.stopped
-        };
-        let mut state = self.changed.wait_while(self.lock(), is_far).expect("no thread panics");
+    /// The next piece, if there is one now.
+    fn claim<S: Source + ?Sized>(&self, scan: Scan<'_, S>) -> Next {
+        let mut state = self.lock();
         if state.stopped || state.next >= scan.stop {
-            return None;
+            return Next::Nothing;
+        }
+        if self.is_too_far(&state) {
+            return Next::TooFar;
         }
         let (number, start) = (state.claimed, state.next);
         let found = line_start(scan, start.saturating_add(self.piece_bytes));
         let stop = *found.as_ref().unwrap_or(&scan.stop);
         (state.next, state.claimed) = (stop, number + 1);
-        Some((Piece { number, start, stop }, found.map(drop)))
+        Next::Piece((Piece { number, start, stop }, found.map(drop)))
+    }
+
+    /// The next piece, once there is one; `None` when there will be none.
+    fn wait<S: Source + ?Sized>(&self, scan: Scan<'_, S>) -> Option<Claimed> {
+        loop {
+            match self.claim(scan) {
+                Next::Piece(claimed) => return Some(claimed),
+                Next::Nothing => return None,
+                Next::TooFar => {
+                    let is_far = |state: &mut ClaimsState| self.is_too_far(state) && !state.stopped;
+                    let waited = self.changed.wait_while(self.lock(), is_far);
+                    drop(waited.unwrap_or_else(PoisonError::into_inner));
+                }
+            }
+        }
+    }
+
+    /// Whether too many pieces are claimed and not taken.
+    fn is_too_far(&self, state: &ClaimsState) -> bool {
+        state.claimed - state.taken >= self.ahead_max
     }
 
     /// One more piece is taken.
@@ -190,7 +251,7 @@ impl Claims {
     }
 
     fn lock(&self) -> MutexGuard<'_, ClaimsState> {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
