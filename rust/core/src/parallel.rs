@@ -10,12 +10,13 @@ use crate::error::Result;
 use crate::source::{Pace, Scan, Source, Tick};
 use crate::text::{Span, find_byte};
 
-/// Chunks of a piece: two, enough that finding its end costs little beside it.
-const PIECE_CHUNKS: u64 = 2;
+/// Chunks of a piece: eight, so that little of a log is read twice to find where its pieces end.
+const PIECE_CHUNKS: u64 = 8;
 
-/// Things seen in a piece that are kept until it is their turn: 8,192, more than whole records of
-/// 100 bytes; a piece that holds more is looked at again when it is its turn.
-const SEEN_MAX: usize = 8_192;
+/// Things seen in a piece that are kept until it is their turn: 16,384, as many as a piece has lines
+/// of 128 bytes. One that holds more is looked at again when it is its turn, and those that follow
+/// are smaller.
+const SEEN_MAX: usize = 16_384;
 
 /// More threads than this are not used: 64, where a disk has long been the limit.
 const THREADS_MAX: usize = 64;
@@ -150,7 +151,10 @@ impl<S: Source + ?Sized, T, L: Look<S, T>> Taker<'_, S, T, L> {
     fn take(&mut self, piece: &Piece, seen: Option<Vec<T>>, buf: &mut Vec<u8>) -> Result<()> {
         match seen {
             Some(seen) => seen.into_iter().for_each(&mut *self.take),
-            None => (self.look)(buf, self.scan.range(piece.start, piece.stop), None, self.take)?,
+            None => {
+                self.claims.halve(self.scan.chunk_bytes as u64);
+                (self.look)(buf, self.scan.range(piece.start, piece.stop), None, self.take)?;
+            }
         }
         self.next += 1;
         self.claims.taken();
@@ -173,8 +177,6 @@ enum Next {
 
 /// Which pieces there are still to look at.
 struct Claims {
-    /// Bytes of a piece, at least; it goes on to the end of its last line.
-    piece_bytes: u64,
     /// Pieces that may be claimed and not taken.
     ahead_max: usize,
     /// What changes.
@@ -187,6 +189,8 @@ struct Claims {
 struct ClaimsState {
     /// Where the next piece starts.
     next: u64,
+    /// Its bytes, at least: it goes on to the end of its last line.
+    piece_bytes: u64,
     /// Pieces claimed.
     claimed: usize,
     /// Pieces taken.
@@ -198,8 +202,8 @@ struct ClaimsState {
 impl Claims {
     /// Nothing is claimed yet.
     fn new(start: u64, piece_bytes: u64, ahead_max: usize) -> Self {
-        let state = ClaimsState { next: start, claimed: 0, taken: 0, stopped: false };
-        Claims { piece_bytes, ahead_max, state: Mutex::new(state), changed: Condvar::new() }
+        let state = ClaimsState { next: start, piece_bytes, claimed: 0, taken: 0, stopped: false };
+        Claims { ahead_max, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// The next piece, if there is one now.
@@ -212,7 +216,7 @@ impl Claims {
             return Next::TooFar;
         }
         let (number, start) = (state.claimed, state.next);
-        let found = line_start(scan, start.saturating_add(self.piece_bytes));
+        let found = line_start(scan, start.saturating_add(state.piece_bytes));
         let stop = *found.as_ref().unwrap_or(&scan.stop);
         (state.next, state.claimed) = (stop, number + 1);
         Next::Piece((Piece { number, start, stop }, found.map(drop)))
@@ -242,6 +246,12 @@ impl Claims {
     fn taken(&self) {
         self.lock().taken += 1;
         self.changed.notify_all();
+    }
+
+    /// Makes the next pieces half as large, but not smaller than `least_bytes`.
+    fn halve(&self, least_bytes: u64) {
+        let mut state = self.lock();
+        state.piece_bytes = (state.piece_bytes / 2).max(least_bytes);
     }
 
     /// Nothing more is to be done.
