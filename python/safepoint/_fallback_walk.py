@@ -28,6 +28,9 @@ from ._fallback_report import Finding, Gaps, Mark, Report
 
 Place = tuple[int, int, int]
 
+SEARCH_BYTES = 64 << 10
+"""Bytes of one read of a search, by default."""
+
 
 def find_record(
     fd: int,
@@ -36,7 +39,7 @@ def find_record(
     seed: int,
     type: str,
     seq_max: int,
-    chunk_bytes: int = CHUNK_BYTES,
+    chunk_bytes: int = SEARCH_BYTES,
 ) -> Place | None:
     check_arguments(start, stop, chunk_bytes)
     check_seed(seed)
@@ -59,7 +62,7 @@ def record_at(
 
 
 def find_watermark(
-    fd: int, start: int, stop: int, seed: int, chunk_bytes: int = CHUNK_BYTES
+    fd: int, start: int, stop: int, seed: int, chunk_bytes: int = SEARCH_BYTES
 ) -> int:
     check_arguments(start, stop, chunk_bytes)
     check_seed(seed)

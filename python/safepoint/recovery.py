@@ -264,6 +264,7 @@ class _Walker:
         self, number: int, header: Header, stop: int
     ) -> tuple[int, int, int] | None:
         fd, below = self.view.fd(number), self.facts.watermark - 1
+        scan.read_before(fd, header.length, stop)
         return scan.find_record(fd, header.length, stop, header.seed, "checkpoint", below)
 
     def _is_repeat(self, number: int, seq: int, offset: int) -> bool:

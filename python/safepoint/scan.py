@@ -13,6 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BEFORE_BYTES = 1 << 20
+"""How far back a newest checkpoint mostly lies."""
+
 
 def _choose() -> tuple[str, object]:
     wanted = os.environ.get("SAFEPOINT_ENGINE", "")
@@ -103,6 +106,15 @@ def read_ahead(fd: int) -> None:
     """
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_SEQUENTIAL)
+
+
+def read_before(fd: int, start: int, stop: int) -> None:
+    """Tells the system that the end of [start, stop) is read next, backward, where it can be told:
+    a cold disk then delivers the last megabyte at once and not read by read.
+    """
+    if hasattr(os, "posix_fadvise"):
+        start = max(start, stop - BEFORE_BYTES)
+        os.posix_fadvise(fd, start, stop - start, os.POSIX_FADV_WILLNEED)
 
 
 def read_exactly(fd: int, offset: int, length: int) -> bytes:

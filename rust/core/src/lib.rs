@@ -70,7 +70,7 @@ pub use record::{
 };
 pub use records::{Parsed, parse_records, record_at};
 pub use run::{Place, Walked};
-pub use search::{Wanted, find_record, find_watermark};
+pub use search::{SEARCH_BYTES, Wanted, find_record, find_watermark};
 pub use source::{CHUNK_BYTES, Scan, Source};
 pub use timestamp::timestamp;
 pub use verdict::{Judge, Verdict, check_json};

@@ -8,7 +8,7 @@
 use memchr::{memchr, memrchr};
 
 use crate::error::{Error, Result};
-use crate::source::{Pace, Scan, Source, Tick};
+use crate::source::{CHUNK_BYTES, Pace, Scan, Source, Tick};
 
 /// A longer line is `too_long` and never parsed: 128 MiB, twice the largest batch.
 pub const LINE_BYTES_MAX: u64 = 128 * 1024 * 1024;
@@ -168,6 +168,13 @@ impl<'s, 't, S: Source + ?Sized> Forward<'s, 't, S> {
     }
 }
 
+/// Reads after which a backward reader takes larger chunks, up to [`CHUNK_BYTES`]: 16, a megabyte of
+/// a search.
+const READS_TO_GROWTH: usize = 16;
+
+/// How many times larger they are.
+const GROWTH: usize = 4;
+
 /// Reads lines newest first.
 pub(crate) struct Backward<'s, 't, S: Source + ?Sized> {
     /// What is read.
@@ -180,6 +187,8 @@ pub(crate) struct Backward<'s, 't, S: Source + ?Sized> {
     to: usize,
     /// The offset of `buf[from]`.
     base: u64,
+    /// Reads until the chunk grows, once.
+    reads_to_growth: usize,
     /// Tells the caller about progress.
     pace: Pace<'t>,
 }
@@ -189,7 +198,8 @@ impl<'s, 't, S: Source + ?Sized> Backward<'s, 't, S> {
     pub(crate) fn new(scan: Scan<'s, S>, tick: Option<Tick<'t>>) -> Self {
         let buf = scan.buffer();
         let end = buf.len();
-        Backward { scan, buf, from: end, to: end, base: scan.stop, pace: Pace::new(tick) }
+        let (base, pace, reads_to_growth) = (scan.stop, Pace::new(tick), READS_TO_GROWTH);
+        Backward { scan, buf, from: end, to: end, base, reads_to_growth, pace }
     }
 
     /// The line before the last one given, with its body if that fits into the chunk.
@@ -226,8 +236,23 @@ impl<'s, 't, S: Source + ?Sized> Backward<'s, 't, S> {
         Ok(Some((line, whole.then(|| &self.buf[body]))))
     }
 
+    /// Makes the chunk larger: what is near is found soonest in a small one, all of a log in a large.
+    fn grow(&mut self) {
+        let kept = self.from..self.to;
+        let scan = Scan { chunk_bytes: GROWTH * self.buf.len(), ..self.scan };
+        let mut buf = scan.buffer();
+        self.to = buf.len();
+        self.from = self.to - kept.len();
+        buf[self.from..].copy_from_slice(&self.buf[kept]);
+        self.buf = buf;
+    }
+
     /// Moves what is left to the end and reads before it.
     fn fill(&mut self) -> Result<()> {
+        self.reads_to_growth = self.reads_to_growth.saturating_sub(1);
+        if self.reads_to_growth == 1 && self.buf.len() < CHUNK_BYTES {
+            self.grow();
+        }
         let (kept, end) = (self.to - self.from, self.buf.len());
         self.buf.copy_within(self.from..self.to, end - kept);
         let room = (end - kept) as u64;

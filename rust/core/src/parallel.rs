@@ -13,9 +13,9 @@ use crate::text::{Span, find_byte};
 /// Chunks of a piece: eight, so that little of a log is read twice to find where its pieces end.
 const PIECE_CHUNKS: u64 = 8;
 
-/// Things seen in a piece that are kept until it is their turn: 16,384, as many as a piece has lines
-/// of 128 bytes. One that holds more is looked at again when it is its turn, and those that follow
-/// are smaller.
+/// Things seen in a piece that are kept until it is their turn: 16,384, as many as a piece has
+/// lines of 128 bytes. One that holds more is looked at again when it is its turn, and those that
+/// follow are smaller.
 const SEEN_MAX: usize = 16_384;
 
 /// More threads than this are not used: 64, where a disk has long been the limit.

@@ -7,12 +7,12 @@ use std::os::fd::FromRawFd;
 
 use pyo3::prelude::*;
 use safepoint_core::source::Tick;
-use safepoint_core::{CHUNK_BYTES, Error, Result, Scan};
+use safepoint_core::{CHUNK_BYTES, Error, Result, SEARCH_BYTES, Scan};
 
 use crate::convert::error;
 
-// The signatures spell this number out, so that Python can show it.
-const _: () = assert!(CHUNK_BYTES == 262_144);
+// The signatures spell these numbers out, so that Python can show them.
+const _: () = assert!(CHUNK_BYTES == 262_144 && SEARCH_BYTES == 65_536);
 
 /// The system's number for a bad descriptor, the same on Linux, macOS and the BSDs.
 const EBADF: i32 = 9;

@@ -8,7 +8,7 @@ use crate::file::{Range, positive, scan_ticking, unsigned};
 
 /// (seq, offset, length) of the newest record of `type` ("" for any) with seq <= seq_max.
 #[pyfunction]
-#[pyo3(signature = (fd, start, stop, seed, r#type, seq_max, chunk_bytes=262144))]
+#[pyo3(signature = (fd, start, stop, seed, r#type, seq_max, chunk_bytes=65536))]
 #[expect(clippy::too_many_arguments, reason = "the contract's arguments")]
 pub(crate) fn find_record(
     py: Python<'_>,
@@ -34,7 +34,7 @@ pub(crate) fn find_record(
 
 /// The highest `d` in the last line that holds a proven record or piece; -1 if no line does.
 #[pyfunction]
-#[pyo3(signature = (fd, start, stop, seed, chunk_bytes=262144))]
+#[pyo3(signature = (fd, start, stop, seed, chunk_bytes=65536))]
 pub(crate) fn find_watermark(
     py: Python<'_>,
     fd: i32,
