@@ -52,6 +52,8 @@ GOALS = (
     Goal("jsonl", "jsonl_2", "  2 threads", "R", 0.65, 0.38),
     Goal("framing", "framing", "reverse framing of all lines", "R", 0.9, 0.7),
     Goal("framing", "framing_fallback", "  against the fallback", "x", 8, 5),
+    Goal("framing", "framing_listed", "  places of all lines as a list", "R", None, None),
+    Goal("framing", "framing_listed_fallback", "  the same, against the fallback", "x", None, None),
     Goal("hint", "hint", "checkpoint by the hint / last 64 KB", "x", 1.5, 3, True),
     Goal("hint", "hint_all", "  with all that a resume checks of it", "x", None, None, True),
     Goal("backward", "backward", "checkpoint by scan, 1 MB back / last 64 KB", "x", 10, 16, True),
@@ -68,6 +70,9 @@ GOALS = (
     Goal("replay", "replay_data", "replay of all, decoded, against orjson", "x", 1.0, 0.7),
     Goal("replay", "replay_lazy", "  data left alone", "x", 3, 2),
     Goal("append", "append", "append / encode, crc32, write", "x", 1.2, 2.0, True),
+    Goal(
+        "append", "append_sealed", "  / a loop that writes the same record", "x", None, None, True
+    ),
     Goal("append", "append_batch", "append at batch / at process", "x", 1.2, 1.5, True),
     Goal("sync", "append_sync", "append at sync / write, fdatasync", "x", 1.1, 1.2, True),
     Goal("sync", "append_16", "  16 threads against one", "x", 5, 4),

@@ -60,7 +60,20 @@ def appends(session: safepoint.Session, count: int) -> Job:
 
 
 def bare_appends(fd: int) -> Job:
-    """The least that an append can be: encode, CRC, one write."""
+    """The least that an append can be: encode the data, sum it, write it."""
+
+    def job() -> None:
+        dumps, crc32, write = orjson.dumps, zlib.crc32, os.write
+        for _ in range(APPENDS):
+            line = dumps(_DATA)
+            crc32(line)
+            assert write(fd, line) == len(line)
+
+    return job
+
+
+def sealed_appends(fd: int) -> Job:
+    """The same with what makes it a record: seq, type and CRC in the line, and a newline."""
 
     def job() -> None:
         dumps, crc32, write = orjson.dumps, zlib.crc32, os.write
@@ -83,10 +96,12 @@ def process_rows(store_path: str, rounds: int) -> Values:
             "process": appends(process, APPENDS),
             "batch": appends(batch, APPENDS),
             "bare": bare_appends(fd),
+            "sealed": sealed_appends(fd),
         }
         times = interleave(jobs, rounds, before=batch.sync)
     return {
         "append": times.ratio("process", "bare"),
+        "append_sealed": times.ratio("process", "sealed"),
         "append_batch": times.ratio("batch", "process"),
     }
 
