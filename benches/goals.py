@@ -70,9 +70,7 @@ GOALS = (
     Goal("replay", "replay_data", "replay of all, decoded, against orjson", "x", 1.0, 0.7),
     Goal("replay", "replay_lazy", "  data left alone", "x", 3, 2),
     Goal("append", "append", "append / encode, crc32, write", "x", 1.2, 2.0, True),
-    Goal(
-        "append", "append_sealed", "  / a loop that writes the same record", "x", None, None, True
-    ),
+    Goal("append", "append_sealed", "  against a loop of whole records", "x", None, None, True),
     Goal("append", "append_batch", "append at batch / at process", "x", 1.2, 1.5, True),
     Goal("sync", "append_sync", "append at sync / write, fdatasync", "x", 1.1, 1.2, True),
     Goal("sync", "append_16", "  16 threads against one", "x", 5, 4),

@@ -103,8 +103,8 @@ def framing_rows(log: Written, rounds: int) -> Values:
     """
     from safepoint import _fallback
 
-    seed = header_of(log).seed
     with opened(log.path) as fd:
+        seed = header_of(fd).seed
         jobs = {
             "R": read_limit(fd, log.size),
             "ours": lambda: find_first(scan, fd, log, seed),
