@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from generate import Written, write_foreign, write_session
-from rows_scan import frame_backward, header_of
+from rows_scan import list_backward, header_of
 from rows_write import appends, session_at
 from safepoint import _fallback, scan
 from safepoint.log import Header
@@ -90,7 +90,7 @@ def test_inspect_jsonl(benchmark: Bench, engine: ModuleType, foreign: Written) -
 @engines
 def test_lines_backward(benchmark: Bench, engine: ModuleType, own: Written, fd: int) -> None:
     """Frames every line from the last to the first."""
-    benchmark(frame_backward, engine, fd, own)
+    benchmark(list_backward, engine, fd, own)
 
 
 @engines
