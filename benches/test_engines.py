@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from generate import Written, write_foreign, write_session
-from rows_scan import list_backward, header_of
+from rows_scan import header_of, list_backward
 from rows_write import appends, session_at
 from safepoint import _fallback, scan
 from safepoint.log import Header
@@ -57,15 +57,16 @@ def header(fd: int) -> Header:
 
 @pytest.fixture
 def chosen(engine: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Makes the whole package run on the engine, which every module reaches through `scan`."""
-    names = [name for name in vars(scan) if callable(getattr(engine, name, None))]
-    functions = [getattr(scan, name) for name in names]
+    """Makes the whole package run on the engine, wherever a module holds one of its functions."""
+    names = {
+        getattr(scan, name): name for name in vars(scan) if callable(getattr(engine, name, None))
+    }
     for module in [m for name, m in sys.modules.items() if name.startswith("safepoint.")]:
-        if module not in (scan, _native) and not module.__name__.startswith("safepoint._fallback"):
-            bound = [value for value in vars(module).values() if value in functions]
-            assert not bound, f"{module.__name__} holds {bound[0]} itself"
-    for name in names:
-        monkeypatch.setattr(scan, name, getattr(engine, name))
+        if module is _native or module.__name__.startswith("safepoint._fallback"):
+            continue
+        for held, value in list(vars(module).items()):
+            if callable(value) and value.__hash__ and value in names:
+                monkeypatch.setattr(module, held, getattr(engine, names[value]))
     return engine
 
 
