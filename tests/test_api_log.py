@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -351,3 +353,19 @@ def test_threads_of_verify_are_checked(tmp_path: Path) -> None:
     """Nothing runs on no threads."""
     with pytest.raises(ValueError):
         safepoint.verify(tmp_path, threads=0)
+
+
+@pytest.mark.once  # the fallback holds a line whole
+def test_a_tail_that_never_ends_costs_no_memory_to_read(tmp_path: Path) -> None:
+    """A file system may leave a gigabyte of zeros behind a log; no record is that long."""
+    store = safepoint.open_store(tmp_path)
+    with store.create("s") as session:
+        session.append("note", 1)
+    path = tmp_path / "s" / "events-000001.jsonl"
+    os.truncate(path, path.stat().st_size + 160_000_000)
+    tracemalloc.start()
+    try:
+        assert [event.seq for event in store.open("s").events()] == [0, 1]
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()

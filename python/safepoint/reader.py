@@ -109,6 +109,8 @@ class LogReader:
                 return data, run, used
             lines = scan.lines_forward(fd, self._offset, self._offset + limit, 1)
             longest = lines[0][1] if lines else 0
+            if longest > scan.LINE_BYTES_MAX + 1:
+                return data, run, used
             want = longest if want < longest else 2 * want
 
     def _check_salt(self, header: Header) -> None:

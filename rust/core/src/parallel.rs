@@ -2,24 +2,29 @@
 //! side, and what was seen is taken in order, so that no answer depends on the number of threads.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::lines::LINE_BYTES_MAX;
 use crate::source::{Pace, Scan, Source, Tick};
 use crate::text::{Span, find_byte};
 
 /// Chunks of a piece: eight, so that little of a log is read twice to find where its pieces end.
 const PIECE_CHUNKS: u64 = 8;
 
-/// Things seen in a piece that are kept until it is their turn: 16,384, as many as a piece has
-/// lines of 128 bytes. One that holds more is looked at again when it is its turn, and those that
-/// follow are smaller.
-const SEEN_MAX: usize = 16_384;
+/// Things seen that are kept until it is their turn, by all threads together: 65,536, about 5 MB.
+/// Two threads may keep as many of a piece as it has lines of 128 bytes. A piece that holds more is
+/// looked at again when it is its turn, and those that follow are smaller.
+const SEEN_MAX: usize = 65_536;
 
 /// More threads than this are not used: 64, where a disk has long been the limit.
 const THREADS_MAX: usize = 64;
+
+/// How long the calling thread waits for others before it looks whether its caller has had enough.
+const WAIT: Duration = Duration::from_millis(50);
 
 /// Pieces that are claimed and not taken, for each thread, at most.
 const AHEAD_MAX: usize = 2;
@@ -58,12 +63,17 @@ pub(crate) fn in_order<S: Source + Sync + ?Sized, T: Send>(
     let claims = Claims::new(scan.start, piece_bytes, AHEAD_MAX * threads);
     thread::scope(|scope| {
         let (sender, receiver) = channel();
+        let _stop = StopOnDrop(&claims);
         for _ in 1..threads {
             let (claims, sender) = (&claims, sender.clone());
-            scope.spawn(move || work(scan, claims, look, &sender));
+            let spawned = thread::Builder::new()
+                .spawn_scoped(scope, move || work(scan, claims, look, &sender));
+            if spawned.is_err() {
+                // The system has no thread to give: fewer will do, and the caller's own is one.
+                break;
+            }
         }
         drop(sender);
-        let _stop = StopOnDrop(&claims);
         let taker = Taker { scan, look, take, claims: &claims, early: BTreeMap::new(), next: 0 };
         taker.run(&receiver, &mut Pace::new(tick))
     })
@@ -89,7 +99,9 @@ fn work<S: Source + ?Sized, T>(
     let _stop = StopOnPanic(claims);
     let mut buf = Vec::new();
     while let Some(claimed) = claims.wait(scan) {
-        if answers.send(answer(scan, claimed, look, &mut buf)).is_err() {
+        let mut goes_on = |_| !claims.lock().stopped;
+        let answer = answer(scan, claimed, look, &mut buf, claims.seen_max(), &mut goes_on);
+        if answers.send(answer).is_err() {
             break;
         }
     }
@@ -101,11 +113,13 @@ fn answer<S: Source + ?Sized, T>(
     (piece, found): Claimed,
     look: &impl Look<S, T>,
     buf: &mut Vec<u8>,
+    seen_max: usize,
+    tick: Tick<'_>,
 ) -> Answer<T> {
     let (mut seen, mut fits) = (Vec::new(), true);
     let looked = found.and_then(|()| {
-        look(buf, scan.range(piece.start, piece.stop), None, &mut |one| {
-            fits = seen.len() < SEEN_MAX;
+        look(buf, scan.range(piece.start, piece.stop), Some(tick), &mut |one| {
+            fits = seen.len() < seen_max;
             if fits {
                 seen.push(one);
             }
@@ -132,15 +146,23 @@ impl<S: Source + ?Sized, T, L: Look<S, T>> Taker<'_, S, T, L> {
         let mut buf = Vec::new();
         loop {
             let come = match self.claims.claim(self.scan) {
-                Next::Piece(claimed) => Ok(answer(self.scan, claimed, self.look, &mut buf)),
-                Next::TooFar | Next::Nothing => answers.recv(),
+                Next::Piece(claimed) => {
+                    let seen_max = self.claims.seen_max();
+                    let mut hear = |_| pace.hear();
+                    Some(answer(self.scan, claimed, self.look, &mut buf, seen_max, &mut hear))
+                }
+                Next::TooFar | Next::Nothing => match answers.recv_timeout(WAIT) {
+                    Ok(answer) => Some(answer),
+                    Err(RecvTimeoutError::Timeout) if pace.hear() => None,
+                    Err(RecvTimeoutError::Timeout) => return Err(Error::Stopped),
+                    Err(RecvTimeoutError::Disconnected) => break,
+                },
             };
-            let Ok(come) = come else { break };
-            for (piece, answer) in std::iter::once(come).chain(answers.try_iter()) {
+            for (piece, answer) in come.into_iter().chain(answers.try_iter()) {
                 self.early.insert(piece.number, (piece, answer));
             }
             while let Some((piece, answer)) = self.early.remove(&self.next) {
-                self.take(&piece, answer?, &mut buf)?;
+                self.take(&piece, answer?, &mut buf, pace)?;
                 pace.read(piece.stop - piece.start)?;
             }
         }
@@ -148,12 +170,20 @@ impl<S: Source + ?Sized, T, L: Look<S, T>> Taker<'_, S, T, L> {
     }
 
     /// Takes the answer whose turn it is.
-    fn take(&mut self, piece: &Piece, seen: Option<Vec<T>>, buf: &mut Vec<u8>) -> Result<()> {
+    fn take(
+        &mut self,
+        piece: &Piece,
+        seen: Option<Vec<T>>,
+        buf: &mut Vec<u8>,
+        pace: &mut Pace<'_>,
+    ) -> Result<()> {
         match seen {
             Some(seen) => seen.into_iter().for_each(&mut *self.take),
             None => {
                 self.claims.halve(self.scan.chunk_bytes as u64);
-                (self.look)(buf, self.scan.range(piece.start, piece.stop), None, self.take)?;
+                let mut hear = |_| pace.hear();
+                let range = self.scan.range(piece.start, piece.stop);
+                (self.look)(buf, range, Some(&mut hear), self.take)?;
             }
         }
         self.next += 1;
@@ -242,6 +272,11 @@ impl Claims {
         state.claimed - state.taken >= self.ahead_max
     }
 
+    /// How many things seen in a piece may be kept.
+    fn seen_max(&self) -> usize {
+        SEEN_MAX / self.ahead_max
+    }
+
     /// One more piece is taken.
     fn taken(&self) {
         self.lock().taken += 1;
@@ -285,14 +320,22 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-/// The first line start at or behind `at`, or the end of the range.
+/// The first line start at or behind `at`. Behind a line that is too long nobody looks for one: what
+/// is left of the range is one thread's work.
 fn line_start<S: Source + ?Sized>(scan: Scan<'_, S>, at: u64) -> Result<u64> {
     if at >= scan.stop {
         return Ok(scan.stop);
     }
-    let from = at - 1;
-    let chunk_bytes = scan.chunk_bytes.min(LOOK_BYTES);
-    let mut rest = Span::new(Scan { chunk_bytes, ..scan.range(from, scan.stop) });
-    let newline = find_byte(&mut rest, 0..scan.stop - from, b'\n')?;
-    Ok(newline.map_or(scan.stop, |newline| from + newline + 1))
+    let mut from = at - 1;
+    let far = scan.stop.min(at.saturating_add(LINE_BYTES_MAX));
+    for bytes in [LOOK_BYTES as u64, LINE_BYTES_MAX] {
+        let stop = far.min(from.saturating_add(bytes));
+        let chunk_bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(scan.chunk_bytes);
+        let mut part = Span::new(Scan { chunk_bytes, ..scan.range(from, stop) });
+        if let Some(newline) = find_byte(&mut part, 0..stop - from, b'\n')? {
+            return Ok(from + newline + 1);
+        }
+        from = stop;
+    }
+    Ok(scan.stop)
 }

@@ -142,6 +142,11 @@ impl<'t> Pace<'t> {
         self.tell(self.done)
     }
 
+    /// Whether the scan goes on, while nothing new is done.
+    pub(crate) fn hear(&mut self) -> bool {
+        self.tell(self.done).is_ok()
+    }
+
     /// Ticks with all bytes: the scan is done.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.tell(self.done)
