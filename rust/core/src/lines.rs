@@ -168,8 +168,8 @@ impl<'s, 't, S: Source + ?Sized> Forward<'s, 't, S> {
     }
 }
 
-/// Reads after which a backward reader takes larger chunks, up to [`CHUNK_BYTES`]: 16, a megabyte of
-/// a search.
+/// Reads after which a backward reader takes larger chunks, up to [`CHUNK_BYTES`]: 16, a megabyte
+/// of a search.
 const READS_TO_GROWTH: usize = 16;
 
 /// How many times larger they are.
@@ -236,7 +236,8 @@ impl<'s, 't, S: Source + ?Sized> Backward<'s, 't, S> {
         Ok(Some((line, whole.then(|| &self.buf[body]))))
     }
 
-    /// Makes the chunk larger: what is near is found soonest in a small one, all of a log in a large.
+    /// Makes the chunk larger: what is near is found soonest in a small one, all of a log in a
+    /// large.
     fn grow(&mut self) {
         let kept = self.from..self.to;
         let scan = Scan { chunk_bytes: GROWTH * self.buf.len(), ..self.scan };

@@ -320,8 +320,8 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-/// The first line start at or behind `at`. Behind a line that is too long nobody looks for one: what
-/// is left of the range is one thread's work.
+/// The first line start at or behind `at`. Behind a line that is too long nobody looks for one:
+/// what is left of the range is one thread's work.
 fn line_start<S: Source + ?Sized>(scan: Scan<'_, S>, at: u64) -> Result<u64> {
     if at >= scan.stop {
         return Ok(scan.stop);
