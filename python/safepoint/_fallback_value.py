@@ -19,9 +19,19 @@ def is_plain_value(value: Any, depth_max: int) -> bool:
         return False
     if kind is dict:
         return all(
-            type(name) is str and name[:1] != "$" and is_plain_value(item, depth_max - 1)
+            _is_plain_name(name) and is_plain_value(item, depth_max - 1)
             for name, item in value.items()
         )
     return (kind is list or kind is tuple) and all(
         is_plain_value(item, depth_max - 1) for item in value
     )
+
+
+def _is_plain_name(name: Any) -> bool:
+    if type(name) is not str or name[:1] == "$":
+        return False
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

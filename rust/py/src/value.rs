@@ -6,7 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// Whether the value has exact types only, needs no escapes, and nests at most `depth_max` deep.
 #[pyfunction]
-pub(crate) fn is_plain_value(value: &Bound<'_, PyAny>, depth_max: usize) -> bool {
+pub(crate) fn is_plain_value(value: &Bound<'_, PyAny>, depth_max: i64) -> bool {
     is_plain_scalar(value) || is_plain_container(value, depth_max)
 }
 
@@ -18,8 +18,11 @@ fn is_plain_scalar(value: &Bound<'_, PyAny>) -> bool {
         || value.cast_exact::<PyFloat>().is_ok_and(|float| float.value().is_finite())
 }
 
-fn is_plain_container(value: &Bound<'_, PyAny>, depth_max: usize) -> bool {
-    let Some(depth) = depth_max.checked_sub(1) else { return false };
+fn is_plain_container(value: &Bound<'_, PyAny>, depth_max: i64) -> bool {
+    if depth_max <= 0 {
+        return false;
+    }
+    let depth = depth_max - 1;
     if let Ok(dict) = value.cast_exact::<PyDict>() {
         dict.iter().all(|(name, item)| is_plain_name(&name) && is_plain_value(&item, depth))
     } else if let Ok(list) = value.cast_exact::<PyList>() {
@@ -31,7 +34,8 @@ fn is_plain_container(value: &Bound<'_, PyAny>, depth_max: usize) -> bool {
     }
 }
 
-/// Whether it is a string that is no `$blob` and no escape of one, as far as its first byte tells.
+/// Whether it is a string that UTF-8 can spell, and no `$blob` and no escape of one, as far as its
+/// first byte tells.
 fn is_plain_name(name: &Bound<'_, PyAny>) -> bool {
     let Ok(name) = name.cast_exact::<PyString>() else { return false };
     name.to_str().is_ok_and(|name| !name.starts_with('$'))
