@@ -58,7 +58,7 @@ def read_named(
     seal holds, and its type and seq, and its CRC where the entry has one, are those named.
     """
     offset, length = entry["offset"], entry["bytes"]
-    if offset < start or offset + length > stop:
+    if offset < start or offset + length > stop or length > scan.LINE_BYTES_MAX + 1:
         return None
     line = scan.read_exactly(fd, offset, length)
     record = scan.parse_record(line, seed)

@@ -107,7 +107,8 @@ class LogReader:
             run, used, stuck = self._parse(data, header.seed)
             if used or stuck or len(data) < want or want > READ_BYTES_MAX:
                 return data, run, used
-            lines = scan.lines_forward(fd, self._offset, self._offset + limit, 1)
+            near = min(limit, scan.LINE_BYTES_MAX + 2)
+            lines = scan.lines_forward(fd, self._offset, self._offset + near, 1)
             longest = lines[0][1] if lines else 0
             if longest > scan.LINE_BYTES_MAX + 1:
                 return data, run, used

@@ -447,10 +447,12 @@ class _Walker:
 
 
 def _line_before(fd: int, start: int, stop: int) -> int:
-    """Where the last line of [start, stop) begins; most are short."""
-    near = max(start, stop - NEAR_BYTES)
-    offset: int = scan.lines_backward(fd, near, stop, 1)[0][0]
-    return offset if offset > near else scan.lines_backward(fd, start, stop, 1)[0][0]
+    """Where the last line of [start, stop) begins; most are short. `start` if nothing is there."""
+    for near in (max(start, stop - NEAR_BYTES), start):
+        lines = scan.lines_backward(fd, near, stop, 1)
+        if lines and lines[0][0] > near:
+            return int(lines[0][0])
+    return start
 
 
 def finding_of(segment: int | None, found: tuple[str, int, int, int, int, int]) -> Finding:

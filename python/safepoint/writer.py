@@ -144,13 +144,13 @@ class LogWriter:
         PoisonedError if the sync failed (it is never tried again on that file) or the lock was
         taken over.
         """
-        if stop is None:
-            stop = self.next_seq
-        if self.watermark >= stop:
+        if stop is None or self._syncing._is_owned():  # type: ignore[attr-defined]
+            # Under the session's lock nobody may wait for a round: its leader may be in a signal
+            # handler that waits for that lock. Or we are above a sync of this very thread.
+            with self._syncing:
+                self._sync_below(self.next_seq if stop is None else stop)
             return
-        if self._syncing._is_owned():  # type: ignore[attr-defined]
-            # In a signal handler, above a sync of this very thread: others may wait for that.
-            self._sync_below(stop)
+        if self.watermark >= stop:
             return
         with self._round:
             # Whoever comes here first leads. Where a leader failed, the next one finds out why.
@@ -335,15 +335,19 @@ class LogWriter:
             raise self._poisoned()
 
     def _settle_rotation(self) -> None:
-        """After a rotation that did not return: poisons if the next segment may be there."""
-        self._rolling = False
+        """After a rotation that did not return: poisons if the next segment may be there.
+
+        Until that is decided the rotation stays open, whatever ends this call or comes beside it.
+        """
         try:
             self.directory.stat(segment_name(self.header.segment + 1))
         except FileNotFoundError:
+            self._rolling = False
             return
         except OSError:
             pass
         self.poison("a rotation was interrupted", self.watermark)
+        self._rolling = False
 
     def _take_back(self, error: OSError) -> None:
         """After a failed write: truncates back to the last whole record, then raises."""

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::lines::LINE_BYTES_MAX;
-use crate::source::{Pace, Scan, Source, Tick};
+use crate::source::{Pace, Scan, Source, TICK_BYTES, Tick};
 use crate::text::{Span, find_byte};
 
 /// Chunks of a piece: eight, so that little of a log is read twice to find where its pieces end.
@@ -148,7 +148,7 @@ impl<S: Source + ?Sized, T, L: Look<S, T>> Taker<'_, S, T, L> {
             let come = match self.claims.claim(self.scan) {
                 Next::Piece(claimed) => {
                     let seen_max = self.claims.seen_max();
-                    let mut hear = |_| pace.hear();
+                    let mut hear = |done| done < TICK_BYTES || pace.hear();
                     Some(answer(self.scan, claimed, self.look, &mut buf, seen_max, &mut hear))
                 }
                 Next::TooFar | Next::Nothing => match answers.recv_timeout(WAIT) {
@@ -158,6 +158,10 @@ impl<S: Source + ?Sized, T, L: Look<S, T>> Taker<'_, S, T, L> {
                     Err(RecvTimeoutError::Disconnected) => break,
                 },
             };
+            if let Some((_, Err(Error::Stopped))) = come {
+                // Nobody waits for its turn.
+                return Err(Error::Stopped);
+            }
             for (piece, answer) in come.into_iter().chain(answers.try_iter()) {
                 self.early.insert(piece.number, (piece, answer));
             }
@@ -180,8 +184,8 @@ impl<S: Source + ?Sized, T, L: Look<S, T>> Taker<'_, S, T, L> {
         match seen {
             Some(seen) => seen.into_iter().for_each(&mut *self.take),
             None => {
-                self.claims.halve(self.scan.chunk_bytes as u64);
-                let mut hear = |_| pace.hear();
+                self.claims.halve((self.scan.chunk_bytes as u64).min(LOOK_BYTES as u64));
+                let mut hear = |done| done < TICK_BYTES || pace.hear();
                 let range = self.scan.range(piece.start, piece.stop);
                 (self.look)(buf, range, Some(&mut hear), self.take)?;
             }

@@ -107,7 +107,7 @@ fn ticks_come_in_order_and_end_the_scan() {
 #[test]
 fn a_caller_is_heard_in_the_middle_of_a_long_line() {
     let mut log = record(SEEDS[0], 0, -1).repeat(40_000);
-    log.resize(log.len() + 200_000_000, b'x');
+    log.resize(log.len() + 80_000_000, b'x');
     for threads in 1..=3 {
         let mut heard = 0;
         let scan = Scan::new(&log[..], 0, log.len() as u64, CHUNK_BYTES).unwrap();

@@ -83,6 +83,10 @@ pub(crate) fn scan_ticking<T: Send>(
     let tick = tick.map(|tick| tick.clone().unbind());
     let mut raised = None;
     let mut hear = |done: u64| {
+        // What was raised once stays: a scan by several threads may ask again before it ends.
+        if raised.is_some() {
+            return false;
+        }
         let heard = Python::attach(|py| {
             py.check_signals()?;
             tick.as_ref().map_or(Ok(()), |tick| tick.call1(py, (done,)).map(drop))
