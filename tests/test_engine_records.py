@@ -34,6 +34,31 @@ def test_a_sealed_record_parses_to_what_was_sealed(engine, seq, type, key, data,
 
 
 @engines
+@often
+@given(
+    st.integers(0, 10**18 - 1),
+    st.integers(0, 2**63 - 1),
+    st.sampled_from(["note", "!", "x" * 128]),
+    st.sampled_from([b"{}", b'"\xc3\xbc"', b"1" * 100_000]),
+    st.integers(0, 10**18 - 1),
+    st.integers(0, 2**32 - 1),
+)
+def test_an_event_is_sealed_as_a_record_of_its_time(engine, seq, time_ns, type, data, d, seed):
+    """The short way of an append writes the same bytes as the way of a batch."""
+    ts = engine.format_timestamp(time_ns // 1000)
+    line = engine.seal_record(seq, ts, type, None, data, -1, d, seed)
+    assert engine.seal_event(seq, time_ns, type, data, d, seed) == line
+
+
+@engines
+@pytest.mark.parametrize("time_ns", [-1, -1000, -(10**15)])
+def test_no_event_is_sealed_before_1970(engine, time_ns):
+    """A clock that is set wrong stops the append, and writes no time that cannot be read."""
+    with pytest.raises(ValueError):
+        engine.seal_event(1, time_ns, "note", b"1", 0, SEED)
+
+
+@engines
 def test_seal_is_crc32_over_the_body_and_its_brace(engine):
     """FORMAT promises zlib's CRC-32: 0x561BACAF is what gzip writes for {"a":1}."""
     assert engine.seal(b'{"a":1', 0) == b'{"a":1,"crc":"%08x"}\n' % 0x561BACAF

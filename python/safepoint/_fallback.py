@@ -24,6 +24,7 @@ from ._fallback_record import (
     parse_records,
     reseal,
     seal,
+    seal_event,
     seal_record,
 )
 from ._fallback_report import FINDINGS_MAX
@@ -56,6 +57,7 @@ __all__ = [
     "record_at",
     "reseal",
     "seal",
+    "seal_event",
     "seal_record",
     "walk",
 ]

@@ -52,6 +52,10 @@ def seal_record(
     return seal(b'%b%b"data":%b%b,"d":%d' % (head, member, data, batch, d), seed)
 
 
+def seal_event(seq: int, time_ns: int, type: str, data: bytes, d: int, seed: int) -> bytes:
+    return seal_record(seq, format_timestamp(time_ns // 1000), type, None, data, -1, d, seed)
+
+
 def format_timestamp(micros: int) -> str:
     if not 0 <= micros < _MICROS_END:
         raise ValueError("a timestamp has a year of four digits")

@@ -104,6 +104,11 @@ def seal_record(
 ) -> bytes:
     """One record. `key` and `data` are encoded JSON; `more` is -1 outside a batch."""
 
+def seal_event(seq: int, time_ns: int, type: str, data: bytes, d: int, seed: int) -> bytes:
+    """One record without a key and outside a batch, written `time_ns` nanoseconds after 1970 began:
+    what `format_timestamp` and `seal_record` make together.
+    """
+
 def format_timestamp(micros: int) -> str:
     """A record's `ts`: the moment `micros` microseconds after 1970 began.
 

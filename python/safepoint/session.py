@@ -26,7 +26,7 @@ from .files import Disk
 from .memory import Memory
 from .reader import History, take_last
 from .recovery import Place
-from .scan import LINE_BYTES_MAX, format_timestamp, seal_record
+from .scan import LINE_BYTES_MAX, seal_event
 from .types import Event, Repair
 from .upkeep import UPKEEP
 from .writer import LogWriter, timestamp
@@ -79,8 +79,9 @@ class Session:
         """Held by whatever changes the session; taken before the writer's own, never behind it."""
         self._writer: LogWriter | None = None
         self._free: LogWriter | None = None
-        """The writer while `_write_at_once` may be called: nothing is to be settled or refused, and
-        no fold wants to see the event. None in every other state.
+        """The writer while an append may go straight to it: nothing is to be settled or refused,
+        and no fold wants to see the event. Whoever takes it leaves None until the append is done,
+        so that the next call settles what came between.
         """
         self._closed = False
         self._writing = False
@@ -122,7 +123,18 @@ class Session:
             with self._lock:
                 writer = self._free
                 if writer is not None and key is None and expect_seq is None:
-                    seq = self._write_at_once(writer, type, raw)
+                    self._free = None
+                    try:
+                        self._writing = True
+                        seq = writer.end[1]
+                        watermark, seed = writer.watermark, writer.seed
+                        record = seal_event(seq, time_ns(), type, raw, watermark, seed)
+                        if len(record) > LINE_BYTES_MAX:
+                            raise too_large(len(record))
+                        writer.append(record, 1)
+                    finally:
+                        self._writing = False
+                    self._free = writer
                 else:
                     seq = self._write_unless_known((type, raw, key, raw_key), expect_seq)
                     writer = self._begun()
@@ -369,25 +381,6 @@ class Session:
         if self._writer is not None:
             self._writer.settle()
         self._memory.absorb(self._stop())
-
-    def _write_at_once(self, writer: LogWriter, type: str, raw: bytes) -> int:
-        """Appends one event that nothing has to remember; `writer` is the free one. Gives its seq.
-
-        Whatever comes between leaves no writer free, so that the next call settles first.
-        """
-        self._free = None
-        try:
-            self._writing = True
-            seq = writer.end[1]
-            ts = format_timestamp(time_ns() // 1000)
-            record = seal_record(seq, ts, type, None, raw, -1, writer.watermark, writer.seed)
-            if len(record) > LINE_BYTES_MAX:
-                raise too_large(len(record))
-            writer.append(record, 1)
-        finally:
-            self._writing = False
-        self._free = writer
-        return seq
 
     def _write_unless_known(self, item: Item, expect_seq: int | None) -> int:
         """Appends one event and gives its seq, or that of the event that has its key."""

@@ -79,8 +79,8 @@ class LogWriter:
         self.seed = header.seed
         self.synced_offset = tail.offset
         """Bytes of the active segment that the last sync covered: what follows is unsynced."""
-        self._pending: tuple[int, int, int] | None = None
-        """(offset, bytes, count) of an append that has not been settled."""
+        self._pending: tuple[int, int] | None = None
+        """What `end` becomes once an append is whole that has not been settled."""
         self._syncing = RLock()
         """Held while the file is synced or swapped for the next segment."""
         self._round = RLock()
@@ -113,28 +113,28 @@ class LogWriter:
             self.check()
         offset, seq = self.end
         length = len(records)
-        self._pending = (offset, length, count)
+        self._pending = end = (offset + length, seq + count)
         try:
             taken = self._disk.write(self._fd, records)
             if taken != length:
                 append(self._disk, self._fd, memoryview(records)[taken:])
         except OSError as error:
             self._take_back(error)
-        self.end = (offset + length, seq + count)
+        self.end = end
         self._pending = None
 
     def settle(self) -> None:
         """Decides an append that an interruption cut short: wholly in the file it stays, else it is
         cut away.
         """
-        if self._pending is None or self._poison is not None:
+        pending = self._pending
+        if pending is None or self._poison is not None:
             return
-        offset, length, count = self._pending
-        if self.end[0] == offset:
-            if os.fstat(self._fd).st_size == offset + length:
-                self.end = (offset + length, self.end[1] + count)
+        if self.end is not pending:
+            if os.fstat(self._fd).st_size == pending[0]:
+                self.end = pending
             else:
-                self._truncate(offset)
+                self._truncate(self.end[0])
         self._pending = None
 
     def sync(self, stop: int | None = None) -> None:
@@ -367,7 +367,7 @@ class LogWriter:
             self._disk.sync(self._fd)
             self.lock.clear_must_roll()
         except OSError as error:
-            last = self.next_seq + (self._pending[2] if self._pending else 0)
+            last = self._pending[1] if self._pending else self.next_seq
             self.poison(f"a failed append could not be taken back ({error.strerror})", last)
             raise self._poisoned() from error
 

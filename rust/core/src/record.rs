@@ -186,7 +186,7 @@ pub struct Members<'a> {
     /// Its seq.
     pub seq: i64,
     /// Its timestamp.
-    pub ts: &'a str,
+    pub ts: &'a [u8],
     /// Its type.
     pub kind: &'a str,
     /// Its key.
@@ -227,7 +227,7 @@ impl<'a> Unsealed<'a> {
         };
         Unsealed {
             seq: Decimal::new(members.seq),
-            ts: members.ts.as_bytes(),
+            ts: members.ts,
             kind: members.kind.as_bytes(),
             key,
             data: [starts, members.data],

@@ -20,7 +20,7 @@ fn long_and_short(count: u64) -> Vec<u8> {
     let text = format!("\"{}\"", "x".repeat(10 * CHUNK_BYTES));
     let long = Members {
         seq: 0,
-        ts: "2026-12-01T04:48:28.123456Z",
+        ts: b"2026-12-01T04:48:28.123456Z",
         kind: "note",
         key: None,
         data: text.as_bytes(),

@@ -123,7 +123,7 @@ proptest! {
 fn giant_records_stream() {
     let key = format!("\"{}\"", "k\\\"".repeat(5_000));
     let data = format!("{{\"text\":\"{}\"}}", "x".repeat(100_000));
-    let (ts, kind) = ("2026-12-01T04:48:28.123456Z", "checkpoint");
+    let (ts, kind) = (b"2026-12-01T04:48:28.123456Z", "checkpoint");
     let (key, data) = (Some(key.as_bytes()), data.as_bytes());
     let line = seal_record(&Members { seq: 0, ts, kind, key, data, more: -1, d: 0 }, SEEDS[0]);
     for chunk in [1, 7, 4_096] {
@@ -151,7 +151,7 @@ fn a_glued_record_is_proven_but_ends_the_run() {
 #[test]
 fn a_piece_is_not_looked_for_inside_another() {
     let inner = record(SEEDS[0], 7, -1);
-    let (ts, kind, key) = ("2026-12-01T04:48:28.123456Z", "note", None);
+    let (ts, kind, key) = (b"2026-12-01T04:48:28.123456Z", "note", None);
     let data = &inner[..inner.len() - 1];
     let outer = seal_record(&Members { seq: 0, ts, kind, key, data, more: -1, d: 0 }, SEEDS[0]);
     // As a suffix holds only over all bytes before it, the inner one is met first, and fails.

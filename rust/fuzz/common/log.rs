@@ -7,7 +7,7 @@ pub const SEEDS: [u32; 2] = [7, 8];
 
 /// One record.
 pub fn record(seed: u32, seq: i64, more: i64) -> Vec<u8> {
-    let (ts, kind) = ("2026-12-01T04:48:28.123456Z", "checkpoint");
+    let (ts, kind) = (b"2026-12-01T04:48:28.123456Z", "checkpoint");
     let (key, data, d) = (None, &b"{}"[..], seq / 2);
     seal_record(&Members { seq, ts, kind, key, data, more, d }, seed)
 }

@@ -26,7 +26,9 @@ mod _native {
     #[pymodule_export]
     use super::lines::{lines_backward, lines_forward};
     #[pymodule_export]
-    use super::record::{check_seal, format_timestamp, parse_record, reseal, seal, seal_record};
+    use super::record::{
+        check_seal, format_timestamp, parse_record, reseal, seal, seal_event, seal_record,
+    };
     #[pymodule_export]
     use super::records::{is_plain_text, parse_records, record_at};
     #[pymodule_export]

@@ -32,9 +32,28 @@ pub(crate) fn seal_record<'py>(
     d: i64,
     seed: u32,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let record = Unsealed::new(&Members { seq, ts, kind: r#type, key, data, more, d });
+    line(py, &Members { seq, ts: ts.as_bytes(), kind: r#type, key, data, more, d }, seed)
+}
+
+/// One record without key and outside a batch, written `time_ns` nanoseconds after 1970 began.
+#[pyfunction]
+pub(crate) fn seal_event<'py>(
+    py: Python<'py>,
+    seq: i64,
+    time_ns: i64,
+    r#type: &str,
+    data: &[u8],
+    d: i64,
+    seed: u32,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let ts = &timestamp(time_ns.div_euclid(1000))?;
+    line(py, &Members { seq, ts, kind: r#type, key: None, data, more: -1, d }, seed)
+}
+
+fn line<'py>(py: Python<'py>, members: &Members<'_>, seed: u32) -> PyResult<Bound<'py, PyBytes>> {
+    let record = Unsealed::new(members);
     PyBytes::new_with(py, record.line_bytes(), |line| {
-        if data.len() < DETACHED_BYTES_MIN {
+        if members.data.len() < DETACHED_BYTES_MIN {
             record.seal_into(line, seed);
         } else {
             py.detach(|| record.seal_into(line, seed));
@@ -46,11 +65,14 @@ pub(crate) fn seal_record<'py>(
 /// A moment as a record's `ts`.
 #[pyfunction]
 pub(crate) fn format_timestamp(py: Python<'_>, micros: i64) -> PyResult<Bound<'_, PyString>> {
-    let text = u64::try_from(micros)
+    PyString::from_bytes(py, &timestamp(micros)?)
+}
+
+fn timestamp(micros: i64) -> PyResult<[u8; 27]> {
+    u64::try_from(micros)
         .ok()
         .and_then(safepoint_core::timestamp)
-        .ok_or_else(|| PyValueError::new_err("a timestamp has a year of four digits"))?;
-    PyString::from_bytes(py, &text)
+        .ok_or_else(|| PyValueError::new_err("a timestamp has a year of four digits"))
 }
 
 /// Whether the line ends in the literal suffix and its CRC holds.

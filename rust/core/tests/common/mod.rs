@@ -77,7 +77,7 @@ pub fn record(seed: u32, seq: u64, more: i64) -> Vec<u8> {
     let seq = i64::try_from(seq).expect("a small seq");
     let members = Members {
         seq,
-        ts: "2026-12-01T04:48:28.123456Z",
+        ts: b"2026-12-01T04:48:28.123456Z",
         kind: if seq % 3 == 2 { "checkpoint" } else { "note" },
         key: (seq % 4 == 1).then_some(b"\"k\\\"1\""),
         data: b"{\"text\":\"some words\",\"more\":1}",
