@@ -1,4 +1,4 @@
-"""A rotation that a Ctrl-C cuts short: nothing is acknowledged until somebody knows how it ended."""
+"""A rotation that a Ctrl-C cuts short: nothing is acknowledged until it is known how it ended."""
 
 from __future__ import annotations
 

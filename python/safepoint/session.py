@@ -122,10 +122,11 @@ class Session:
         try:
             with self._lock:
                 writer = self._free
-                if writer is not None and key is None and expect_seq is None:
-                    self._free = None
+                plain = key is None and expect_seq is None and not self._writing
+                if writer is not None and plain:
                     try:
                         self._writing = True
+                        self._free = None
                         seq = writer.end[1]
                         watermark, seed = writer.watermark, writer.seed
                         record = seal_event(seq, time_ns(), type, raw, watermark, seed)
@@ -216,6 +217,7 @@ class Session:
             self._ready()
             writer = self._begun()
             seq = self._write([("session.finished", self._encode({"status": status}), None, None)])
+            writer.retire()
             writer.sync()
             writer.manifest.status = status
             writer.save_if_possible()
@@ -231,6 +233,7 @@ class Session:
             writer = self._writer
             if writer is None:
                 return
+            writer.retire()
             try:
                 UPKEEP.discard(self)
                 if writer.is_open:
@@ -386,15 +389,19 @@ class Session:
         """Appends one event and gives its seq, or that of the event that has its key."""
         self._ready()
         type, _, key, _ = item
-        known = None if key is None else self._memory.known(key, type)
-        if known is not None:
-            return known
-        if expect_seq is not None and expect_seq != (self._stop() or 1):
-            raise SequenceError(
-                f"expect_seq={expect_seq}, but the next event gets {self._stop() or 1}. "
-                "Nothing was written."
-            )
-        return self._write([item])
+        try:
+            self._writing = True
+            known = None if key is None else self._memory.known(key, type)
+            if known is not None:
+                return known
+            if expect_seq is not None and expect_seq != (self._stop() or 1):
+                raise SequenceError(
+                    f"expect_seq={expect_seq}, but the next event gets {self._stop() or 1}. "
+                    "Nothing was written."
+                )
+            return self._write([item])
+        finally:
+            self._writing = False
 
     def _write(self, items: list[Item], checkpoint: tuple[int, Any] | None = None) -> int:
         """Appends encoded events as one batch; gives the seq of the first.

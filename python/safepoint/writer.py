@@ -14,7 +14,7 @@ from _thread import RLock
 from contextlib import suppress
 
 from . import scan
-from .errors import PoisonedError, StorageError, storage_error
+from .errors import PoisonedError, SessionClosedError, StorageError, storage_error
 from .files import Directory, Disk, append
 from .lock import WriterLock
 from .log import (
@@ -89,6 +89,12 @@ class LogWriter:
         """
         self._rolling = False
         """From before a new segment may exist until this writer appends to it."""
+        self._retired = False
+        """Whether the session was finished or closed: nothing is appended any more."""
+        self._odd = False
+        """Whether an append must look closer: poisoned, retired, or in a rotation. It may stay on
+        for one append too many, never for one too few.
+        """
         self._poison: str | None = None
         """Why nothing can be written any more, None while it can."""
         self._doubt = range(0)
@@ -109,8 +115,8 @@ class LogWriter:
 
         Durable after the next sync only. An interruption leaves them to `settle`.
         """
-        if self._poison is not None or self._rolling:
-            self.check()
+        if self._odd:
+            self._check_append()
         offset, seq = self.end
         length = len(records)
         self._pending = end = (offset + length, seq + count)
@@ -235,7 +241,7 @@ class LogWriter:
         records = carried_lines(self._fd, end, self.tail.offset, header.salt)
         seed = header.seed
         with self._syncing:
-            self._rolling = True
+            self._odd = self._rolling = True
             try:
                 fd, size = roll(self._disk, self.directory, self.lock, header, records)
             except SegmentTakenError:
@@ -279,13 +285,26 @@ class LogWriter:
         if self._poison is not None:
             raise self._poisoned()
 
+    def retire(self) -> None:
+        """From now on an append raises SessionClosedError: the session was finished or closed, even
+        if by a signal handler in the middle of that append.
+        """
+        self._odd = self._retired = True
+
+    def _check_append(self) -> None:
+        """PoisonedError or SessionClosedError where nothing may be appended."""
+        self.check()
+        if self._retired:
+            raise SessionClosedError("this session was finished or closed: nothing was written")
+        self._odd = False
+
     def poison(self, why: str, next_seq: int) -> None:
         """Nothing is written from now on; the seqs from the watermark up to `next_seq` are in
         doubt.
         """
         if self._poison is None:
             self._doubt = range(min(self.watermark, next_seq), next_seq)
-            self._poison = why
+            self._odd, self._poison = True, why
 
     def close(self) -> None:
         """Closes the log and gives the lock back. A second call ends what a Ctrl-C cut short."""
