@@ -34,7 +34,8 @@ help:
 	@echo "make demo   the main job on real bytes: write, kill, inspect, resume, prove"
 	@echo "make test   all tests, Rust and Python, both engines"
 	@echo "make lint   format, clippy, ruff, mypy        make check   lint and test"
-	@echo "make bench  the table of ratios               make fuzz    FUZZ_S seconds a target"
+	@echo "make bench  the table of ratios               make bench-quick  a smoke test of it"
+	@echo "make fuzz   FUZZ_S seconds a target"
 	@echo "make wheel  a wheel in $(DIST)/                 make clean   removes what these made"
 
 # The first interpreter of 3.11 or newer that can make a venv.

@@ -86,7 +86,7 @@ def sealed_appends(fd: int) -> Job:
 
 
 def process_rows(store_path: str, rounds: int) -> Values:
-    """Appends that survive a kill, and what the syncs in the background cost."""
+    """Appends that survive a kill; at `batch` each job has one sync of its own, at 1 MiB."""
     with (
         session_at(store_path, "process") as process,
         session_at(store_path, "batch") as batch,

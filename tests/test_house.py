@@ -341,9 +341,9 @@ def test_record_layout_lives_in_two_places() -> None:
         assert not layout.search(path.read_text(encoding="utf-8")), path
 
 
-def test_unsafe_has_two_places() -> None:
-    """What Rust cannot check for us: a borrowed descriptor, and vector instructions in one file,
-    each block with its reason.
+def test_unsafe_has_its_places() -> None:
+    """What Rust cannot check for us: a borrowed descriptor, and vector instructions in the two
+    files for them, each block with its reason.
     """
     places = set()
     for path in RUST_FILES:

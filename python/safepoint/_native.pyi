@@ -112,14 +112,15 @@ def seal_event(seq: int, time_ns: int, type: str, data: bytes, d: int, seed: int
 def format_timestamp(micros: int) -> str:
     """A record's `ts`: the moment `micros` microseconds after 1970 began.
 
-    ValueError from the year 10000 on.
+    ValueError before 1970 and from the year 10000 on.
     """
 
 def is_plain_value(value: object, depth_max: int) -> bool:
     """Whether `value` can be encoded as it stands: str, int, bool, None, finite floats, and dicts,
     lists and tuples of these, all of exactly that type, nested at most `depth_max` deep.
 
-    False also where a name in a dict begins with `$`. Runs no code of the value.
+    False also where a name in a dict begins with `$` or UTF-8 cannot spell it. Runs no code of the
+    value.
     """
 
 def check_seal(line: bytes, seed: int) -> bool:

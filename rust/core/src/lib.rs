@@ -7,9 +7,8 @@
 //!
 //! * [`source`] reads by position and never maps, because a live log changes under a map;
 //! * `lines` frames on byte 0x0A in both directions and holds one chunk, however long a line is;
-//! * `quick` knows most well-formed lines: `masks` and `strings` find the tokens of a block, the
-//!   table
-//!   in `steps` takes them;
+//! * `quick` knows most well-formed lines: `masks` and `strings` find the tokens of a block, and the
+//!   table in `steps` takes them;
 //! * `json` is a pushdown automaton over parts of a text. It stops at the very byte that cannot
 //!   be, takes what the standard library of Python takes, and `watch` looks at what it passes;
 //! * `record` alone knows the layout of a record of ours, `records` parses a buffer of them,
@@ -20,8 +19,9 @@
 //!   what ours does.
 //!
 //! Three rules hold everywhere. Content is never an error: damage is a [`Finding`] with a kind, an
-//! offset and a length. Memory is bounded by the chunk, and time by a small number of passes,
-//! whatever the content. Results do not depend on the size of the chunk.
+//! offset and a length. Memory is bounded by a chunk for each thread and some 5 MB of what threads
+//! saw ahead of their turn, and time by a small number of passes, whatever the content. Results do
+//! not depend on the size of the chunk, nor on the number of threads.
 
 #![deny(unsafe_code)]
 #![warn(clippy::undocumented_unsafe_blocks)]

@@ -1,9 +1,9 @@
 //! Framing, on byte 0x0A alone, in both directions.
 //!
-//! Both readers hold one chunk. A line that fits into it is given as a slice; a longer one is
-//! given by its place ([`Backward`]) or part by part ([`Forward`]), so no line costs more memory
-//! than the chunk. A byte is moved inside the chunk at most once, so both are linear whatever the
-//! chunk and the line.
+//! Both readers hold one chunk, which a search backward makes larger once. A line that fits into
+//! it is given as a slice; a longer one is given by its place ([`Backward`]) or part by part
+//! ([`Forward`]), so no line costs more memory than the chunk. A byte is moved inside the chunk at
+//! most once, so both are linear whatever the chunk and the line.
 
 use memchr::{memchr, memrchr};
 
@@ -168,11 +168,11 @@ impl<'s, 't, S: Source + ?Sized> Forward<'s, 't, S> {
     }
 }
 
-/// Reads after which a backward reader takes larger chunks, up to [`CHUNK_BYTES`]: 16, a megabyte
-/// of a search.
+/// A backward reader's read for which it makes a chunk smaller than [`CHUNK_BYTES`] larger: the
+/// 15th, behind about a megabyte of a search.
 const READS_TO_GROWTH: usize = 16;
 
-/// How many times larger they are.
+/// How many times larger it becomes.
 const GROWTH: usize = 4;
 
 /// Reads lines newest first.

@@ -16,7 +16,7 @@ pub(crate) struct Found {
 }
 
 /// What is known between two blocks.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Strings {
     /// 1 if the next block's first byte is escaped.
     escaped: u64,
@@ -86,8 +86,7 @@ struct Blocks<'a> {
 impl Work for Blocks<'_> {
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let Strings { escaped, inside, in_word, wrong } = *self.strings;
-        let mut strings = Strings { escaped, inside, in_word, wrong };
+        let mut strings = *self.strings;
         let windows = self.text.windows(WINDOW_BYTES).step_by(BLOCK_BYTES);
         for (window, found) in windows.zip(self.found) {
             *found = strings.block(window.try_into().expect("a window"), vector);
