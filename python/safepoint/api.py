@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 THREADS_MAX = 8
-"""Threads that `verify` uses unasked: a disk gives no more, and others may want to run."""
+"""More threads than this `verify` does not use: a disk gives no more than they read."""
 
 
 def engine() -> str:
@@ -42,14 +42,14 @@ def verify(
     tick: Callable[[int], object] | None = None,
 ) -> Inspection:
     """As `inspect_file`, by several threads: at most `threads`, by default one for each processor
-    that the process may use, at most 8.
+    that the process may use, and never more than 8.
 
     The result does not depend on their number; the fallback engine uses one. ValueError where
     `threads` is less than 1.
     """
     if threads is not None and threads < 1:
         raise ValueError("threads must be at least 1")
-    return inspect_path(path, tick, threads or min(_processors(), THREADS_MAX))
+    return inspect_path(path, tick, min(threads or _processors(), THREADS_MAX))
 
 
 def _processors() -> int:
