@@ -46,6 +46,11 @@ pub(crate) struct Masks {
     pub(crate) u: u64,
 }
 
+/// Whether a byte of a string needs a closer look.
+pub(crate) fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | !(0x20..=0x7F).contains(&byte)
+}
+
 /// Work that looks at blocks, compiled once for each kind of processor.
 pub(crate) trait Work {
     /// Does it. Only what is inlined into it is compiled for the processor of `vector`.
@@ -56,6 +61,9 @@ pub(crate) trait Work {
 pub(crate) trait Vector: Copy {
     /// The masks of the block in a window. Bytes above 0x7F are nothing but, perhaps, broken.
     fn masks(self, window: &[u8; WINDOW_BYTES]) -> Masks;
+
+    /// Whether a block is plain: printable ASCII without quotes and backslashes.
+    fn is_plain(self, block: &[u8; BLOCK_BYTES]) -> bool;
 
     /// Whether each bit is the parity of the bits up to it, itself included.
     fn parity(self, bits: u64) -> u64;
@@ -91,6 +99,36 @@ mod tests {
             space: mask(|byte| b" \t\n\r".contains(&byte)),
             escapable: mask(|byte| b"\"\\/bfnrtu".contains(&byte)),
             u: mask(|byte| byte == b'u'),
+        }
+    }
+
+    /// Whether blocks are plain.
+    struct Plain<'a>(&'a [u8; BLOCK_BYTES], &'a mut bool);
+
+    impl Work for Plain<'_> {
+        fn run<V: Vector>(self, vector: V) {
+            *self.1 = vector.is_plain(self.0);
+        }
+    }
+
+    /// A block is plain if each of its bytes is, whatever the processor.
+    #[test]
+    fn plain_blocks_have_plain_bytes_only() {
+        for byte in 0..=u8::MAX {
+            for at in [0, 1, 31, 32, 63] {
+                let mut block = [b'~'; BLOCK_BYTES];
+                block[at] = byte;
+                let expected = matches!(byte, 0x20..=0x7F) && byte != b'"' && byte != b'\\';
+                let mut seen = [false; 3];
+                run(Plain(&block, &mut seen[0]));
+                Plain(&block, &mut seen[1]).run(table::Table);
+                seen[2] = seen[1];
+                #[cfg(target_arch = "x86_64")]
+                if let Some(vector) = avx2::Avx2::detect() {
+                    vector.run(Plain(&block, &mut seen[2]));
+                }
+                assert_eq!(seen, [expected; 3], "{byte:#x} at {at}");
+            }
         }
     }
 

@@ -1,18 +1,30 @@
 //! The fast path through strings: most bytes of a log are plain ASCII between two quotes.
 
-/// Bytes of a block.
-const BLOCK_BYTES: usize = 64;
+use crate::masks::{BLOCK_BYTES, Vector, Work, is_special, run};
+
+/// How many bytes at the front of `part` are plain, whole blocks alone.
+struct PlainBlocks<'a> {
+    part: &'a [u8],
+    count: &'a mut usize,
+}
+
+impl Work for PlainBlocks<'_> {
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) {
+        let (blocks, _) = self.part.as_chunks::<BLOCK_BYTES>();
+        let plain = blocks.iter().take_while(|block| vector.is_plain(block)).count();
+        *self.count = plain * BLOCK_BYTES;
+    }
+}
 
 /// The position, from `at` on, of the first byte that is not plain ASCII of a string: a quote, a
 /// backslash, a control byte or a byte above 0x7F. A block at a time, then eight bytes.
 pub(crate) fn skip_plain(part: &[u8], mut at: usize) -> usize {
-    while let Some(block) = part[at..].first_chunk::<BLOCK_BYTES>() {
-        // No early end, so that the compiler looks at many bytes at once.
-        if block.iter().fold(false, |special, &byte| special | is_special(byte)) {
-            break;
-        }
-        at += BLOCK_BYTES;
+    let mut count = 0;
+    if part.len() - at >= BLOCK_BYTES {
+        run(PlainBlocks { part: &part[at..], count: &mut count });
     }
+    at += count;
     while let Some(word) = part.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()) {
         let special = special_bytes(u64::from_le_bytes(word));
         if special != 0 {
@@ -38,11 +50,6 @@ fn special_bytes(word: u64) -> u64 {
     let quotes = quote.wrapping_sub(spread(1)) & !quote;
     let backslashes = backslash.wrapping_sub(spread(1)) & !backslash;
     (below | quotes | backslashes | word) & spread(0x80)
-}
-
-/// Whether a byte of a string needs a closer look.
-fn is_special(byte: u8) -> bool {
-    (byte == b'"') | (byte == b'\\') | !(0x20..=0x7F).contains(&byte)
 }
 
 #[cfg(test)]

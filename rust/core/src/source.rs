@@ -61,8 +61,8 @@ impl Source for [u8] {
     }
 }
 
-/// Hears how many bytes are done, about every [`TICK_BYTES`]; `false` ends the scan. Several threads
-/// may make it hear the same number again.
+/// Hears how many bytes are done, about every [`TICK_BYTES`]; `false` ends the scan. Several
+/// threads may make it hear the same number again.
 pub type Tick<'t> = &'t mut dyn FnMut(u64) -> bool;
 
 /// Which bytes of a source to look at, and how.

@@ -2,14 +2,14 @@
 
 use std::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8,
-    _mm256_xor_si256,
+    _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+    _mm256_subs_epu8, _mm256_xor_si256,
 };
 
 use super::shuffles::{ESCAPABLE_HIGH, ESCAPABLE_LOW, OPERATORS, SPACES};
 use super::utf8::{BYTE_1_HIGH, BYTE_1_LOW, BYTE_2_HIGH, FOUR_BYTES, THREE_BYTES};
-use super::{BEFORE_BYTES, Masks, Vector, WINDOW_BYTES, Work, clmul};
+use super::{BEFORE_BYTES, BLOCK_BYTES, Masks, Vector, WINDOW_BYTES, Work, clmul};
 
 /// Proof that the processor has what the functions here ask for: only `detect` makes one.
 #[derive(Clone, Copy)]
@@ -56,10 +56,30 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
+    fn is_plain(self, block: &[u8; BLOCK_BYTES]) -> bool {
+        // SAFETY: `self` proves that the processor has these features.
+        let is_plain = |half: &[u8; 32]| unsafe { is_plain(half) };
+        let (halves, _) = block.as_chunks();
+        is_plain(&halves[0]) & is_plain(&halves[1])
+    }
+
+    #[inline(always)]
     fn parity(self, bits: u64) -> u64 {
         // SAFETY: `self` proves that the processor has these features.
         unsafe { clmul::parity(bits) }
     }
+}
+
+/// Whether half a block is plain. As signed numbers, control bytes and those above 0x7F are small.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn is_plain(half: &[u8; 32]) -> bool {
+    // SAFETY: the pointer is to 32 readable bytes, and the load asks for no alignment.
+    let v = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+    let is = |byte: u8| _mm256_cmpeq_epi8(v, _mm256_set1_epi8(byte.cast_signed()));
+    let small = _mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), v);
+    let special = _mm256_or_si256(small, _mm256_or_si256(is(b'"'), is(b'\\')));
+    _mm256_movemask_epi8(special) == 0
 }
 
 /// The eight masks of the 32 bytes of a block from `at` on, in the order of the fields of

@@ -2,14 +2,14 @@
 
 use std::arch::x86_64::{
     __m512i, _mm_loadu_si128, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_cmpeq_epi8_mask,
-    _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_or_si512, _mm512_set1_epi8,
-    _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_subs_epu8, _mm512_test_epi8_mask,
-    _mm512_xor_si512,
+    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_or_si512,
+    _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_subs_epu8,
+    _mm512_test_epi8_mask, _mm512_xor_si512,
 };
 
 use super::shuffles::{ESCAPABLE_HIGH, ESCAPABLE_LOW, OPERATORS, SPACES};
 use super::utf8::{BYTE_1_HIGH, BYTE_1_LOW, BYTE_2_HIGH, FOUR_BYTES, THREE_BYTES};
-use super::{BEFORE_BYTES, Masks, Vector, WINDOW_BYTES, Work, clmul};
+use super::{BEFORE_BYTES, BLOCK_BYTES, Masks, Vector, WINDOW_BYTES, Work, clmul};
 
 /// Proof that the processor has what the functions here ask for: only `detect` makes one.
 #[derive(Clone, Copy)]
@@ -45,10 +45,27 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    fn is_plain(self, block: &[u8; BLOCK_BYTES]) -> bool {
+        // SAFETY: `self` proves that the processor has these features.
+        unsafe { is_plain(block) }
+    }
+
+    #[inline(always)]
     fn parity(self, bits: u64) -> u64 {
         // SAFETY: `self` proves that the processor has these features.
         unsafe { clmul::parity(bits) }
     }
+}
+
+/// Whether a block is plain. As signed numbers, control bytes and those above 0x7F are small.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn is_plain(block: &[u8; BLOCK_BYTES]) -> bool {
+    // SAFETY: the pointer is to 64 readable bytes, and the load asks for no alignment.
+    let v = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let is = |byte: u8| _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(byte.cast_signed()));
+    let small = _mm512_cmplt_epi8_mask(v, _mm512_set1_epi8(0x20));
+    small | is(b'"') | is(b'\\') == 0
 }
 
 /// The masks of a block.

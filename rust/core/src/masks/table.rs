@@ -1,7 +1,7 @@
 //! By table, on any processor.
 
 use super::utf8::{BYTE_1_HIGH, BYTE_1_LOW, BYTE_2_HIGH, FOUR_BYTES, THREE_BYTES};
-use super::{BEFORE_BYTES, BLOCK_BYTES, Masks, Vector, WINDOW_BYTES};
+use super::{BEFORE_BYTES, BLOCK_BYTES, Masks, Vector, WINDOW_BYTES, is_special};
 
 /// Any processor will do.
 #[derive(Clone, Copy)]
@@ -11,6 +11,12 @@ impl Vector for Table {
     #[inline]
     fn masks(self, window: &[u8; WINDOW_BYTES]) -> Masks {
         masks(window)
+    }
+
+    #[inline]
+    fn is_plain(self, block: &[u8; BLOCK_BYTES]) -> bool {
+        // No early end, so that the compiler looks at many bytes at once.
+        block.iter().fold(true, |plain, &byte| plain & !is_special(byte))
     }
 
     #[inline]
