@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import safepoint
+from safepoint import durability
 
 
 def test_rotation_never_splits_a_batch(tmp_path: Path) -> None:
@@ -313,3 +314,29 @@ def test_an_exit_in_the_middle_of_a_background_sync_ends(store: safepoint.Store)
     subprocess.run(command, timeout=20, check=True, capture_output=True)
     assert store.inspect("s").records == 3
     assert store.plan("s").verdict == "resume"
+
+
+@pytest.mark.parametrize(
+    ("level", "bound"), [("batch", "BATCH_BYTES_SOON"), ("process", "PROCESS_BYTES_MAX")]
+)
+def test_much_unsynced_hurries_the_background_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str, bound: str
+) -> None:
+    """A disk that cannot keep up must not find a queue of requests, nor an append that waits."""
+    monkeypatch.setattr(durability, bound, 4_096)
+    asked: list[float] = []
+
+    class Recorder:
+        def request(self, session: object, within_s: float) -> None:
+            asked.append(within_s)
+
+    monkeypatch.setattr(durability, "UPKEEP", Recorder())
+    with safepoint.open_store(tmp_path).create("s", durability=level) as session:
+        for _ in range(20):
+            session.append("note", "x" * 1_000)
+        assert asked.count(0.0) == 1
+        session._durability.sync_in_background()
+        assert session.durable_seq == session.last_seq
+        for _ in range(20):
+            session.append("note", "x" * 1_000)
+        assert asked.count(0.0) == 2

@@ -8,8 +8,7 @@
 //! * [`source`] reads by position and never maps, because a live log changes under a map;
 //! * `lines` frames on byte 0x0A in both directions and holds one chunk, however long a line is;
 //! * `quick` knows most well-formed lines: `masks` and `strings` find the tokens of a block, and
-//!   the
-//!   table in `steps` takes them;
+//!   the table in `steps` takes them;
 //! * `json` is a pushdown automaton over parts of a text. It stops at the very byte that cannot
 //!   be, takes what the standard library of Python takes, and `watch` looks at what it passes;
 //! * `record` alone knows the layout of a record of ours, `records` parses a buffer of them,
