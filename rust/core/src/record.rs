@@ -384,8 +384,9 @@ pub(crate) fn layout<T: Text>(text: &mut T, range: Range<u64>) -> io::Result<Opt
 fn prefix(head: &[u8]) -> Option<Prefix> {
     let (seq, rest) = leading_number(head.strip_prefix(SEQ)?)?;
     let (ts, rest) = rest.strip_prefix(TS)?.split_first_chunk::<TS_BYTES>()?;
-    let is_text = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    if !ts.iter().all(|&byte| is_text(byte)) {
+    let is_text = |byte: u8| matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\');
+    // No early end, so that the compiler looks at all of them at once.
+    if !ts.iter().fold(true, |good, &byte| good & is_text(byte)) {
         return None;
     }
     let rest = rest.strip_prefix(TYPE)?;
