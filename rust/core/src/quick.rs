@@ -44,19 +44,19 @@ impl Quick {
     /// that is a plain integer.
     pub(crate) fn object(&mut self, text: &[u8]) -> Option<Option<u64>> {
         let mut strings = Strings::default();
-        let mut look = Look::new(text);
+        let mut grammar = Grammar::new(text);
         let (first, rest) = text.split_at(text.len().min(BLOCK_BYTES));
-        self.edge(&[b' '; BEFORE_BYTES], first, 0, &mut strings, &mut look)?;
+        self.edge(&[b' '; BEFORE_BYTES], first, 0, &mut strings, &mut grammar)?;
         let mut at = BLOCK_BYTES;
         for blocks in rest.as_chunks::<BLOCK_BYTES>().0.chunks(BLOCKS) {
             let stop = at + blocks.len() * BLOCK_BYTES;
-            self.blocks(&text[at - BEFORE_BYTES..stop], at, &mut strings, &mut look)?;
+            self.blocks(&text[at - BEFORE_BYTES..stop], at, &mut strings, &mut grammar)?;
             at = stop;
         }
         if let Some(last @ [_, ..]) = text.get(at..) {
-            self.edge(&text[at - BEFORE_BYTES..at], last, at, &mut strings, &mut look)?;
+            self.edge(&text[at - BEFORE_BYTES..at], last, at, &mut strings, &mut grammar)?;
         }
-        look.end().filter(|_| strings.is_outside())
+        grammar.end().filter(|_| strings.is_outside())
     }
 
     /// Looks at a block at `at` that is shorter than others, or has nothing before it.
@@ -66,12 +66,12 @@ impl Quick {
         block: &[u8],
         at: usize,
         strings: &mut Strings,
-        look: &mut Look<'_>,
+        grammar: &mut Grammar<'_>,
     ) -> Option<()> {
         let mut window = [b' '; WINDOW_BYTES];
         window[..BEFORE_BYTES].copy_from_slice(before);
         window[BEFORE_BYTES..][..block.len()].copy_from_slice(block);
-        self.blocks(&window, at, strings, look)
+        self.blocks(&window, at, strings, grammar)
     }
 
     /// Looks at the blocks from `at` on: `text` without its first bytes, which come before them.
@@ -80,7 +80,7 @@ impl Quick {
         text: &[u8],
         at: usize,
         strings: &mut Strings,
-        look: &mut Look<'_>,
+        grammar: &mut Grammar<'_>,
     ) -> Option<()> {
         strings.blocks(text, &mut *self.found)?;
         let found = &self.found[..text.len() / BLOCK_BYTES];
@@ -90,9 +90,9 @@ impl Quick {
             count = places(found.tokens, 64 * i, &mut self.tokens, count);
         }
         for &token in &self.tokens[..count] {
-            look.token(at + token as usize)?;
+            grammar.token(at + token as usize)?;
         }
-        if unicode == 0 { Some(()) } else { look.unicode(at, found) }
+        if unicode == 0 { Some(()) } else { grammar.unicode(at, found) }
     }
 }
 
@@ -113,7 +113,7 @@ fn places(mut bits: u64, base: u32, places: &mut [u32; PLACES], mut count: usize
 }
 
 /// The state between two blocks.
-struct Look<'t> {
+struct Grammar<'t> {
     /// The text.
     text: &'t [u8],
     /// What may come next.
@@ -130,10 +130,18 @@ struct Look<'t> {
     seq: Option<u64>,
 }
 
-impl<'t> Look<'t> {
+impl<'t> Grammar<'t> {
     /// Nothing is read yet.
     fn new(text: &'t [u8]) -> Self {
-        Look { text, state: State::Start, depth: 0, objects: 0, key: 0, is_seq: false, seq: None }
+        Grammar {
+            text,
+            state: State::Start,
+            depth: 0,
+            objects: 0,
+            key: 0,
+            is_seq: false,
+            seq: None,
+        }
     }
 
     /// Whether four digits follow the `u` of each `\u`.
