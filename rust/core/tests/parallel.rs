@@ -109,13 +109,14 @@ fn a_caller_is_heard_in_the_middle_of_a_long_line() {
     let mut log = record(SEEDS[0], 0, -1).repeat(40_000);
     log.resize(log.len() + 80_000_000, b'x');
     for threads in 1..=3 {
-        let mut heard = 0;
+        let (mut heard, mut last) = (0, 0);
         let scan = Scan::new(&log[..], 0, log.len() as u64, CHUNK_BYTES).unwrap();
-        let mut refuse = |_| {
-            heard += 1;
+        let mut refuse = |done| {
+            (heard, last) = (heard + 1, done);
             heard < 2
         };
         let result = walk(scan, &rules(), threads, Some(&mut refuse));
+        assert!(last < log.len() as u64, "heard at the end only");
         assert!(matches!(result, Err(Error::Stopped)));
     }
 }
